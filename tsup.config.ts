@@ -1,0 +1,16 @@
+import { defineConfig } from "tsup";
+
+/**
+ * One ESM bundle with shared chunks. Runtime dependencies stay external, because each ships its own
+ * native or worker files; the deterministic maths of @stdlib is bundled, so that users install nothing for it.
+ */
+export default defineConfig({
+  entry: { index: "src/index.ts", kron: "src/cli/kron.ts" },
+  format: ["esm"],
+  target: "node20",
+  platform: "node",
+  splitting: true,
+  clean: true,
+  sourcemap: true,
+  noExternal: [/^@stdlib\//],
+});
