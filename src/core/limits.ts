@@ -1,0 +1,40 @@
+/** Every bound on an input, a loop or a retry, in one place and by name. Beyond a limit: ValidationError. */
+export const LIMITS = {
+  yamlFileBytes: 64 * 1024 * 1024,
+  lineFileBytes: 2 * 1024 * 1024 * 1024,
+  jobs: 2_000_000,
+  expressionChars: 256,
+  windowMs: 31 * 24 * 3_600_000,
+  clausesPerJob: 64,
+  argvBytes: 1024 * 1024,
+  argumentBytes: 128 * 1024,
+  identityBytes: 512,
+  saltBytes: 512,
+  deadlineMs: 366 * 24 * 3_600_000,
+  timeoutMs: 366 * 24 * 3_600_000,
+  httpTimeoutMs: 3_600_000,
+  maxActive: 10_000,
+  /** Names and values together; each `NAME=value` is also bound by `argumentBytes`. */
+  environmentBytes: 1024 * 1024,
+  pathBytes: 4095,
+  outputBytes: { min: 1000, max: 1_000_000_000_000 },
+  outputFiles: 10_000,
+  urlChars: 4096,
+  headers: 64,
+  headerBytes: 8 * 1024,
+  httpBodyBytes: 1024 * 1024,
+  descriptionChars: 4096,
+  tags: 64,
+  tagChars: 64,
+  /** One line of the line format or of JSON Lines: a job with the longest command there is, escaped. */
+  jobLineChars: 4 * 1024 * 1024,
+  jsonDepth: 32,
+  yamlDepth: 64,
+  /** A YAML file is read job by job; whatever cannot be read so is held as a whole tree, which takes 80 times its size. */
+  yamlTreeBytes: 8 * 1024 * 1024,
+  yamlAnchors: 1000,
+  /** Values that all aliases of a file may stand for, together: what stops an alias bomb. */
+  yamlAliasedValues: 100_000,
+  /** Candidates drawn before a period is unschedulable. Part of the decision contract: never change it. */
+  samplingAttempts: 64,
+} as const;
