@@ -1,0 +1,31 @@
+/** Rows of one comparison each, as markdown for people and JSON for programs. */
+const ROW_KEYS = ["id", "name", "value", "unit", "peer", "peer_value", "ratio", "spread"];
+
+export function row(fields) {
+  const ratio = fields.peer_value ? fields.value / fields.peer_value : null;
+  const whole = { peer: null, peer_value: null, spread: null, ...fields, ratio: fields.ratio ?? ratio };
+  return Object.fromEntries([...ROW_KEYS, ...Object.keys(whole)].map((key) => [key, whole[key] ?? null]));
+}
+
+export function number(value) {
+  if (value === null || value === undefined) return "-";
+  const size = Math.abs(value);
+  if (size >= 1e6) return `${(value / 1e6).toFixed(2)}M`;
+  if (size >= 1e4) return `${(value / 1e3).toFixed(1)}k`;
+  if (size >= 100) return value.toFixed(0);
+  return value.toPrecision(3);
+}
+
+export function markdown({ machine, rows, notes = [] }) {
+  const head = `Node ${machine.node}, V8 ${machine.v8}, zone data ${machine.tz}, ${machine.platform}, ${machine.cores} cores (${machine.cpu}), ${machine.memory_gib} GiB`;
+  const lines = rows.map(
+    (r) =>
+      `| ${r.id} | ${r.name} | ${number(r.value)} ${r.unit} | ${r.peer ?? "-"} | ${r.peer_value === null ? "-" : `${number(r.peer_value)} ${r.unit}`} | ${r.ratio === null ? "-" : `${number(r.ratio)} ×`} | ${r.spread === null ? "-" : `± ${(r.spread * 100).toFixed(0)} %`} |`,
+  );
+  const table = [
+    "| id | what | Kron | peer | peer's value | ratio | spread |",
+    "|---|---|---|---|---|---|---|",
+    ...lines,
+  ];
+  return `${head}\n\n${table.join("\n")}\n${notes.map((note) => `\n${note}\n`).join("")}`;
+}
