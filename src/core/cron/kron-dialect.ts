@@ -1,0 +1,137 @@
+/**
+ * The `kron` dialect: five fields, `* , - /`, names, weekday 0-7, macros. Whatever other dialects add is rejected with
+ * what to write instead, because an expression that is silently read differently is worse than one that is refused.
+ */
+import { LIMITS } from "../limits.js";
+import type { Problem, TextSpan } from "../problem.js";
+import { err, ok, type Result } from "../result.js";
+import { boundedMemo } from "./bounded-memo.js";
+import { elementValues } from "./element-values.js";
+import { CRON_FIELD_NAMES, type CronFieldName, type CronFields, isImpossible } from "./fields.js";
+import { readElement } from "./kron-element.js";
+
+const MACROS: Readonly<Record<string, string>> = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+};
+
+const FIVE_FIELDS = "write five fields: minute hour day month weekday, like 0 3 * * *";
+
+interface Token {
+  readonly text: string;
+  readonly start: number;
+}
+
+type Refusal = { readonly ok: false; readonly error: Problem };
+
+function fail(code: Problem["code"], message: string, hint: string, span: TextSpan): Refusal {
+  return err({ code, message, path: [], span, hint });
+}
+
+function spanOf(first: Token, last: Token): TextSpan {
+  return { start: first.start, end: last.start + last.text.length };
+}
+
+function tokens(text: string): readonly Token[] {
+  return Array.from(text.matchAll(/[^ \t]+/g), (match) => ({ text: match[0], start: match.index }));
+}
+
+function unknownMacro(macro: string): { message: string; hint: string } {
+  if (/^@reboot$/i.test(macro))
+    return { message: "@reboot is not a schedule", hint: "run it from the service manager" };
+  if (/^@every/i.test(macro)) return { message: "@every is not supported", hint: "write steps, like */5 * * * *" };
+  return { message: `unknown macro ${macro.slice(0, 20)}`, hint: `write one of ${Object.keys(MACROS).join(" ")}` };
+}
+
+function fieldCountHint(count: number): string {
+  if (count > 5) return "write five fields: seconds and years are not supported, the window chooses the second";
+  return `${FIVE_FIELDS}; ${CRON_FIELD_NAMES.slice(count).join(", ")} missing`;
+}
+
+/** An empty element is shown by the comma next to it. */
+function elementSpan(token: Token, start: number, element: string): TextSpan {
+  if (element !== "") return { start, end: start + element.length };
+  const comma = Math.min(start, token.start + token.text.length - 1);
+  return { start: comma, end: comma + 1 };
+}
+
+/** Jobs by the million share a few hundred different fields: they share the lists of values, too. */
+const rememberedFields = boundedMemo<readonly number[]>();
+
+function readField(field: CronFieldName, token: Token): Result<readonly number[], Problem> {
+  const key = `${field} ${token.text}`;
+  const known = rememberedFields.get(key);
+  if (known !== undefined) return ok(known);
+  const chosen = new Set<number>();
+  let start = token.start;
+  for (const element of token.text.split(",")) {
+    const atom = readElement(field, element);
+    if (!atom.ok) {
+      const { code, message, hint } = atom.error;
+      return fail(code, `${field} field: ${message}`, hint, elementSpan(token, start, element));
+    }
+    for (const value of elementValues(field, atom.value)) chosen.add(value);
+    start += element.length + 1;
+  }
+  return ok(rememberedFields.set(key, Object.freeze([...chosen].sort((a, b) => a - b))));
+}
+
+function readFields(found: readonly Token[], text: string): Result<CronFields, Problem> {
+  const values: (readonly number[])[] = [];
+  for (const [i, field] of CRON_FIELD_NAMES.entries()) {
+    const read = readField(field, found[i] as Token);
+    if (!read.ok) return read;
+    values.push(read.value);
+  }
+  const [minutes = [], hours = [], days = [], months = [], weekdays = []] = values;
+  const [dayIsStar, weekdayIsStar] = [found[2]?.text === "*", found[4]?.text === "*"];
+  return ok(Object.freeze({ minutes, hours, days, months, weekdays, dayIsStar, weekdayIsStar, text }));
+}
+
+function readMacro(macro: Token, text: string): Result<CronFields, Problem> {
+  const name = macro.text.toLowerCase();
+  if (Object.hasOwn(MACROS, name)) return readFields(tokens(MACROS[name] as string), text);
+  const { message, hint } = unknownMacro(macro.text);
+  return fail("cron-syntax", message, hint, spanOf(macro, macro));
+}
+
+function refuseMacroLine(macro: Token, whole: TextSpan): Refusal {
+  if (Object.hasOwn(MACROS, macro.text.toLowerCase())) {
+    return fail("cron-syntax", "a macro stands alone", `write ${macro.text} only`, whole);
+  }
+  const { message, hint } = unknownMacro(macro.text);
+  return fail("cron-syntax", message, hint, whole);
+}
+
+function refuseImpossible(day: Token, month: Token): Refusal {
+  const message = `the schedule never occurs: no month of ${month.text} has a day of ${day.text}`;
+  return fail("cron-impossible", message, "choose a day that the month has", spanOf(day, month));
+}
+
+/** Reads an expression; the problem's span points at the offending element. */
+export function parseKronCron(text: string): Result<CronFields, Problem> {
+  const whole = { start: 0, end: text.length };
+  if (text.length > LIMITS.expressionChars) {
+    const message = `a cron expression has at most ${LIMITS.expressionChars} characters, this one has ${text.length}`;
+    return fail("limit-exceeded", message, "split the job in two", whole);
+  }
+  const found = tokens(text);
+  const [first, , day, month, weekday] = found;
+  if (first === undefined) return fail("cron-syntax", "the cron expression is empty", FIVE_FIELDS, whole);
+  const { start, end } = spanOf(first, found.at(-1) ?? first);
+  const written = text.slice(start, end);
+  if (first.text.startsWith("@")) {
+    return found.length === 1 ? readMacro(first, written) : refuseMacroLine(first, whole);
+  }
+  if (day === undefined || month === undefined || weekday === undefined || found.length > 5) {
+    const message = `a cron expression has 5 fields, this one has ${found.length}`;
+    return fail("cron-syntax", message, fieldCountHint(found.length), whole);
+  }
+  const fields = readFields(found, written);
+  return fields.ok && isImpossible(fields.value) ? refuseImpossible(day, month) : fields;
+}

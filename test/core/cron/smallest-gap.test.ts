@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type CronFields, isImpossible } from "../../../src/core/cron/fields.js";
+import { parseKronCron } from "../../../src/core/cron/kron-dialect.js";
+import { compileSchedule } from "../../../src/core/cron/schedule.js";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/core/time/instant.js";
+import { cronExpression } from "../../support/cron-arbitraries.js";
+import { FUZZ } from "../../support/fuzz.js";
+import { requireOk } from "../../support/results.js";
+import { zone } from "../../support/zones.js";
+
+function gapOf(fields: CronFields): number {
+  return compileSchedule(fields, zone("UTC")).smallestGapMs;
+}
+
+/** Every day of two cycles of 28 years, by the calendar of the language; then the minutes of one and of two days. */
+function bruteForceGap(fields: CronFields): number {
+  const days: number[] = [];
+  for (let at = Date.UTC(2001, 0, 1); at < Date.UTC(2057, 0, 1); at += DAY_MS) {
+    const date = new Date(at);
+    const byDay = fields.days.includes(date.getUTCDate());
+    const byWeekday = fields.weekdays.includes(date.getUTCDay());
+    const either = !fields.dayIsStar && !fields.weekdayIsStar;
+    const isDay = either ? byDay || byWeekday : byDay && byWeekday;
+    if (isDay && fields.months.includes(date.getUTCMonth() + 1)) days.push(at);
+  }
+  const dayGap = Math.min(...days.slice(1).map((at, i) => at - (days[i] ?? at)));
+  const minutes = fields.hours.flatMap((hour) => fields.minutes.map((minute) => hour * HOUR_MS + minute * MINUTE_MS));
+  const twice = [...minutes, ...minutes.map((ms) => ms + dayGap)];
+  return Math.min(...twice.slice(1).map((ms, i) => ms - (twice[i] ?? ms)));
+}
+
+describe("S11: the smallest gap between nominal times on the wall clock", () => {
+  it.each([
+    { cron: "* * * * *", gap: MINUTE_MS },
+    { cron: "*/7 * * * *", gap: 4 * MINUTE_MS },
+    { cron: "0 * * * *", gap: HOUR_MS },
+    { cron: "0,50 * * * *", gap: 10 * MINUTE_MS },
+    { cron: "0 0,23 * * *", gap: HOUR_MS },
+    { cron: "30 1,22 * * *", gap: 3 * HOUR_MS },
+    { cron: "0 0 * * *", gap: DAY_MS },
+    { cron: "0 0,23 */2 * *", gap: HOUR_MS },
+    { cron: "0 6,18 1,15 * *", gap: 12 * HOUR_MS },
+    { cron: "0 0 * * MON", gap: 7 * DAY_MS },
+    { cron: "0 0 * * MON,THU", gap: 3 * DAY_MS },
+    { cron: "0 0 1 * *", gap: 28 * DAY_MS },
+    { cron: "0 0 31 * *", gap: 31 * DAY_MS },
+    { cron: "0 0 30 * *", gap: 30 * DAY_MS },
+    { cron: "0 0 28 2 *", gap: 365 * DAY_MS },
+    { cron: "0 0 29 2 *", gap: 1461 * DAY_MS },
+    { cron: "0 0 1 1 *", gap: 365 * DAY_MS },
+    { cron: "0 0 31 12 MON", gap: DAY_MS },
+    { cron: "0 0 1 1 MON", gap: DAY_MS },
+    { cron: "0 12 31 1,3 *", gap: 59 * DAY_MS },
+  ])("$cron: $gap ms", ({ cron, gap }) => {
+    expect(gapOf(requireOk(parseKronCron(cron)))).toBe(gap);
+  });
+
+  it("does not depend on the zone, and stays the same when asked again", () => {
+    const fields = requireOk(parseKronCron("30 2 * * SUN"));
+    const compiled = compileSchedule(fields, zone("Europe/Berlin"), { gap: "next", overlap: "first" });
+    expect([compiled.smallestGapMs, compiled.smallestGapMs]).toEqual([7 * DAY_MS, 7 * DAY_MS]);
+  });
+
+  it("is what counting days and minutes finds", () => {
+    fc.assert(
+      fc.property(cronExpression, (expression) => {
+        const fields = parseKronCron(expression);
+        fc.pre(fields.ok);
+        if (!fields.ok || isImpossible(fields.value)) return;
+        expect([expression, gapOf(fields.value)]).toEqual([expression, bruteForceGap(fields.value)]);
+      }),
+      { ...FUZZ, numRuns: 150 },
+    );
+  });
+});
