@@ -2,6 +2,9 @@
 export const LIMITS = {
   yamlFileBytes: 64 * 1024 * 1024,
   lineFileBytes: 2 * 1024 * 1024 * 1024,
+  crontabFileBytes: 16 * 1024 * 1024,
+  /** Twice what any cron takes of one line. */
+  crontabLineChars: 256 * 1024,
   jobs: 2_000_000,
   expressionChars: 256,
   windowMs: 31 * 24 * 3_600_000,
@@ -16,6 +19,7 @@ export const LIMITS = {
   maxActive: 10_000,
   /** Names and values together; each `NAME=value` is also bound by `argumentBytes`. */
   environmentBytes: 1024 * 1024,
+  stdinBytes: 1024 * 1024,
   pathBytes: 4095,
   outputBytes: { min: 1000, max: 1_000_000_000_000 },
   outputFiles: 10_000,
@@ -27,7 +31,11 @@ export const LIMITS = {
   tags: 64,
   tagChars: 64,
   /** One line of the line format or of JSON Lines: a job with the longest command there is, escaped. */
-  jobLineChars: 4 * 1024 * 1024,
+  jobLineChars: 2.5 * 1024 * 1024,
+  /** Enough to mend a job by; more of the same would only cost time, and a hostile file could make it cost hours. */
+  problemsPerJob: 100,
+  /** Fields and modifiers of a line, and arguments of a modifier. */
+  lineParts: 64,
   jsonDepth: 32,
   yamlDepth: 64,
   /** A YAML file is read job by job; whatever cannot be read so is held as a whole tree, which takes 80 times its size. */

@@ -65,6 +65,7 @@ export const ERRORS = {
   "field-type": configuration("a field has the wrong type"),
   "field-duplicate": configuration("a field is written twice"),
   "field-conflict": configuration("two fields exclude each other, or a field does not apply to this kind of job"),
+  "target-unavailable": configuration("a kind of target that this version cannot run"),
   "environment-name": configuration("an environment variable has a name that is not allowed"),
   "file-syntax": configuration("a configuration file cannot be parsed"),
   // Texts that can be read but make no sense.
@@ -136,6 +137,7 @@ export const ERRORS = {
   "launcher-unavailable": operating("SystemError", "the launcher process cannot be started"),
   "worker-died": operating("SystemError", "a decision worker ended; its batch is computed again"),
   "socket-unavailable": operating("SystemError", "a socket cannot be opened"),
+  "log-unwritable": operating("SystemError", "lines of the log could not be written; the ledger has what they told"),
   "config-unreadable": configuration("a configuration file cannot be read"),
   "config-untrusted": configuration("a configuration file belongs to a stranger or may be written by one"),
   // The Declarative Scheduler: its registrations, its expressions, its records.

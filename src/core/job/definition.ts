@@ -87,6 +87,8 @@ export interface ProcessTarget {
   readonly group: string | null;
   readonly cwd: string | null;
   readonly env: Readonly<Record<string, string>>;
+  /** What the command reads from its standard input; null: nothing. */
+  readonly stdin: string | null;
   readonly umask: number | null;
   readonly timeoutMs: number | null;
   readonly output: OutputRule;

@@ -1,0 +1,8 @@
+/** Something valid that will disappoint. */
+export interface LintWarning {
+  readonly kind: "window-excluded" | "often-unschedulable" | "hot-spot";
+  /** The job, or the first few of the jobs, in question. */
+  readonly identities: readonly string[];
+  readonly message: string;
+  readonly hint: string;
+}

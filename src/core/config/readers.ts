@@ -1,0 +1,26 @@
+/** Which reader reads which file, by its name. */
+import { LIMITS } from "../limits.js";
+import { readJsonLinesConfig } from "./json-lines.js";
+import { readKronConfig } from "./kron-line.js";
+import type { ConfigReading } from "./located.js";
+import { readYamlConfig } from "./yaml-reader.js";
+
+export type ConfigFormat = "yaml" | "kron" | "jsonl";
+
+const FORMATS: Readonly<Record<string, ConfigFormat>> = { yaml: "yaml", yml: "yaml", kron: "kron", jsonl: "jsonl" };
+
+/** Null for names that are not configuration. */
+export function configFormatOf(file: string): ConfigFormat | null {
+  const extension = /\.([a-z]+)$/.exec(file)?.[1] ?? "";
+  return Object.hasOwn(FORMATS, extension) ? (FORMATS[extension] ?? null) : null;
+}
+
+/** How large a file of this format may be, in bytes. */
+export function configFileLimit(format: ConfigFormat): number {
+  return format === "yaml" ? LIMITS.yamlFileBytes : LIMITS.lineFileBytes;
+}
+
+export function readConfigText(format: ConfigFormat, file: string, text: string): ConfigReading {
+  if (format === "yaml") return readYamlConfig(file, text);
+  return format === "kron" ? readKronConfig(file, text) : readJsonLinesConfig(file, text);
+}

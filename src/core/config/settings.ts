@@ -1,0 +1,147 @@
+/** Settings that stand beside the jobs in a file: their shape, their reading, their defaults. */
+import { z } from "zod";
+import { problemsOfIssues } from "../job/issues.js";
+import { durationOf } from "../job/reading.js";
+import { durationText } from "../job/shape.js";
+import { LIMITS } from "../limits.js";
+import { type Problem, problemAt } from "../problem.js";
+import { formatDuration } from "../time/duration.js";
+import { HOUR_MS, SECOND_MS } from "../time/instant.js";
+
+export interface Settings {
+  /** S35: whether one invalid job refuses the start, or only itself. */
+  readonly onInvalid: "refuse" | "quarantine";
+  /** Entries kept in a job's state document. */
+  readonly history: { readonly keep: number };
+  /** S36: how much of the ledger is kept; whichever bound is reached first. */
+  readonly ledger: { readonly maxAgeMs: number; readonly maxRecords: number };
+  /** S28: between TERM and KILL. */
+  readonly killGraceMs: number;
+  /** S20: how long after its deadline a start may still be under way. */
+  readonly startGraceMs: number;
+  /** How many gated processes may wait for their second. */
+  readonly maxArmed: number;
+  readonly limits: { readonly jobs: number };
+}
+
+export const SETTINGS_DEFAULTS: Settings = Object.freeze({
+  onInvalid: "refuse",
+  history: Object.freeze({ keep: 20 }),
+  ledger: Object.freeze({ maxAgeMs: 90 * 24 * HOUR_MS, maxRecords: 10_000_000 }),
+  killGraceMs: 10 * SECOND_MS,
+  startGraceMs: 60 * SECOND_MS,
+  maxArmed: 1000,
+  limits: Object.freeze({ jobs: LIMITS.jobs }),
+});
+
+const BOUNDS = {
+  historyKeep: { min: 0, max: 10_000 },
+  ledgerRecords: { min: 1000, max: 1_000_000_000 },
+  ledgerAgeMs: { min: HOUR_MS, max: 100 * 366 * 24 * HOUR_MS },
+  graceMs: { min: 0, max: 24 * HOUR_MS },
+  armed: { min: 0, max: 10_000 },
+} as const;
+
+function whole(description: string, { min, max }: { readonly min: number; readonly max: number }): z.ZodInt {
+  return z.int().min(min).max(max).meta({ description }) as z.ZodInt;
+}
+
+/** The fields of a file beside `defaults` and `jobs`. */
+export const SETTINGS_FIELDS = {
+  on_invalid: z
+    .enum(["refuse", "quarantine"])
+    .meta({ description: "Whether one invalid job refuses the start (default), or only itself." })
+    .optional(),
+  history: z
+    .strictObject({ keep: whole("Past periods kept in a job's state; 20 by default.", BOUNDS.historyKeep).optional() })
+    .meta({ description: "How much of its past a job carries with it." })
+    .optional(),
+  ledger: z
+    .strictObject({
+      max_age: durationText("How long what happened is remembered; 2160h (90 days) by default.", ["8760h"]).optional(),
+      max_records: whole("How many periods are remembered; 10,000,000 by default.", BOUNDS.ledgerRecords).optional(),
+    })
+    .meta({ description: "How much of what happened is remembered; whichever bound is reached first." })
+    .optional(),
+  kill_grace: durationText("Between asking a run to end and ending it; 10s by default.", ["30s"]).optional(),
+  start_grace: durationText("How long a start may take beyond the deadline; 60s by default.", ["2m"]).optional(),
+  max_armed: whole(
+    "How many processes may be prepared ahead of their second; 1000 by default.",
+    BOUNDS.armed,
+  ).optional(),
+  limits: z
+    .strictObject({ jobs: whole("Most jobs that are accepted.", { min: 1, max: LIMITS.jobs }).optional() })
+    .meta({ description: "Bounds of the configuration as a whole." })
+    .optional(),
+};
+
+const SETTINGS_SHAPE = z.strictObject(SETTINGS_FIELDS);
+type RawSettings = z.input<typeof SETTINGS_SHAPE>;
+
+export const SETTING_NAMES = Object.keys(SETTINGS_FIELDS) as readonly (keyof RawSettings)[];
+
+/** What a file sets, with the top-level field that sets it. */
+export interface SettingChange {
+  readonly name: keyof RawSettings;
+  readonly change: Partial<Settings>;
+}
+
+/** Reads the settings of one file; `raw` holds no other fields. */
+export function readSettings(raw: Readonly<Record<string, unknown>>): {
+  readonly changes: readonly SettingChange[];
+  readonly problems: readonly Problem[];
+} {
+  const changes: SettingChange[] = [];
+  const problems: Problem[] = [];
+  for (const [name, value] of Object.entries(raw)) {
+    const shaped = SETTINGS_SHAPE.safeParse({ [name]: value });
+    if (!shaped.success) {
+      problems.push(...problemsOfIssues(shaped.error.issues, { [name]: value }, SETTINGS_SHAPE));
+      continue;
+    }
+    const before = problems.length;
+    const change = changeOf(shaped.data, problems);
+    if (problems.length === before) changes.push({ name: name as keyof RawSettings, change });
+  }
+  return { changes, problems };
+}
+
+/** Later changes win field by field; whether two files may set the same thing is for the caller to judge. */
+export function applySettings(changes: readonly Partial<Settings>[]): Settings {
+  return Object.freeze(Object.assign({ ...SETTINGS_DEFAULTS }, ...changes) as Settings);
+}
+
+function changeOf(raw: RawSettings, problems: Problem[]): Partial<Settings> {
+  const { ledgerAgeMs, graceMs } = BOUNDS;
+  const { ledger: usual, history, limits } = SETTINGS_DEFAULTS;
+  if (raw.on_invalid !== undefined) return { onInvalid: raw.on_invalid };
+  if (raw.history !== undefined) return { history: { keep: raw.history.keep ?? history.keep } };
+  if (raw.limits !== undefined) return { limits: { jobs: raw.limits.jobs ?? limits.jobs } };
+  if (raw.max_armed !== undefined) return { maxArmed: raw.max_armed };
+  if (raw.kill_grace !== undefined) {
+    return { killGraceMs: bounded(raw.kill_grace, ["kill_grace"], graceMs, problems) };
+  }
+  if (raw.start_grace !== undefined) {
+    return { startGraceMs: bounded(raw.start_grace, ["start_grace"], graceMs, problems) };
+  }
+  const { max_age, max_records = usual.maxRecords } = raw.ledger ?? {};
+  const maxAgeMs =
+    max_age === undefined ? usual.maxAgeMs : bounded(max_age, ["ledger", "max_age"], ledgerAgeMs, problems);
+  return { ledger: { maxAgeMs, maxRecords: max_records } };
+}
+
+function bounded(
+  text: string,
+  path: readonly string[],
+  { min, max }: { readonly min: number; readonly max: number },
+  problems: Problem[],
+): number {
+  const value = durationOf(text);
+  if (!value.ok) problems.push(problemAt(value.error, ...path));
+  else if (value.value < min || value.value > max) {
+    const span = { start: 0, end: text.length };
+    const message = `must be between ${formatDuration(min)} and ${formatDuration(max)}`;
+    problems.push({ code: "duration-range", message, path, span });
+  }
+  return value.ok ? value.value : min;
+}

@@ -1,0 +1,83 @@
+/** From a definition back to what a person would write, in one canonical form: every choice spelled out, keys ordered. */
+import { formatClauses } from "../decision/constraints.js";
+import { distributionParams } from "../decision/distributions.js";
+import { formatDuration } from "../time/duration.js";
+import type { Clause, Constraints, HttpTarget, JobDefinition, ProcessTarget, SchedulingRule } from "./definition.js";
+import type { RawJob } from "./shape.js";
+import { formatSize } from "./size.js";
+
+/** `readJobDefinition(definitionToRaw(d))` equals `d`, whatever defaults may become in a later version. */
+export function definitionToRaw(definition: JobDefinition): RawJob {
+  const { policy, target, description, tags } = definition;
+  return {
+    ...ruleToRaw(definition),
+    policy: {
+      concurrency: policy.concurrency,
+      deadline: formatDuration(policy.deadlineMs),
+      suspend: policy.suspend,
+      ...(policy.maxActive === null ? {} : { max_active: policy.maxActive }),
+    },
+    ...(target.kind === "process" ? processToRaw(target) : { http: httpToRaw(target) }),
+    ...(description === "" ? {} : { description }),
+    ...(tags.length === 0 ? {} : { tags: [...tags] }),
+  };
+}
+
+/** The text whose hash tells whether a definition has changed. Keys always come in the same order. */
+export function canonicalDefinitionText(definition: JobDefinition): string {
+  return JSON.stringify(definitionToRaw(definition));
+}
+
+/** As above, but only what decisions depend on: a change of it is a new birth of the definition (S14). */
+export function canonicalRuleText(rule: SchedulingRule): string {
+  return JSON.stringify(ruleToRaw(rule));
+}
+
+function ruleToRaw(rule: SchedulingRule): RawJob {
+  const { identity, schedule, timezone, dst, window, seed } = rule;
+  return {
+    identity,
+    schedule,
+    timezone,
+    dst: { gap: dst.gap, overlap: dst.overlap },
+    window: { mode: window.mode, duration: formatDuration(window.durationMs) },
+    distribution: { name: rule.distribution.name, ...distributionParams(rule.distribution) } as RawJob["distribution"],
+    seed: { strategy: seed.strategy, salt: seed.salt },
+    ...constraintsToRaw(rule.constraints),
+  };
+}
+
+function constraintsToRaw({ only, avoid }: Constraints): Pick<RawJob, "constraints"> {
+  if (only.length === 0 && avoid.length === 0) return {};
+  return { constraints: { ...clausesToRaw("only", only), ...clausesToRaw("avoid", avoid) } };
+}
+
+function clausesToRaw(set: "only" | "avoid", clauses: readonly Clause[]): Record<string, string> {
+  return clauses.length === 0 ? {} : { [set]: formatClauses(clauses) };
+}
+
+function processToRaw(target: ProcessTarget): Partial<RawJob> {
+  const { argv, shell, user, group, cwd, env, stdin, umask, timeoutMs, output } = target;
+  return {
+    command: shell ? (argv[0] ?? "") : [...argv],
+    shell,
+    ...(user === null ? {} : { user }),
+    ...(group === null ? {} : { group }),
+    ...(cwd === null ? {} : { cwd }),
+    ...(Object.keys(env).length === 0 ? {} : { env: { ...env } }),
+    ...(stdin === null ? {} : { stdin }),
+    ...(umask === null ? {} : { umask: umask.toString(8).padStart(3, "0") }),
+    ...(timeoutMs === null ? {} : { timeout: formatDuration(timeoutMs) }),
+    output: { to: output.to, max: formatSize(output.maxBytes), keep: output.keep, on_excess: output.onExcess },
+  };
+}
+
+function httpToRaw({ url, method, headers, body, timeoutMs }: HttpTarget): NonNullable<RawJob["http"]> {
+  return {
+    url,
+    method: method as NonNullable<RawJob["http"]>["method"],
+    ...(Object.keys(headers).length === 0 ? {} : { headers: { ...headers } }),
+    ...(body === null ? {} : { body }),
+    timeout: formatDuration(timeoutMs),
+  };
+}

@@ -1,0 +1,199 @@
+/** Reads the fields on which a decision depends: from raw texts to a `SchedulingRule`. Each field is judged by itself. */
+import { parseKronCron } from "../cron/kron-dialect.js";
+import { compileSchedule, DEFAULT_DST as USUAL_DST } from "../cron/schedule.js";
+import { checkClauseCount, parseConstraintText } from "../decision/constraints.js";
+import { parseDistribution } from "../decision/distributions.js";
+import { LIMITS } from "../limits.js";
+import { type Problem, problemAt } from "../problem.js";
+import { err, ok, type Result } from "../result.js";
+import { formatDuration, parseDuration } from "../time/duration.js";
+import { SECOND_MS } from "../time/instant.js";
+import { zoneOf } from "../time/zone.js";
+import type {
+  Clause,
+  Constraints,
+  Distribution,
+  DstRule,
+  SchedulingRule,
+  SeedRule,
+  WindowMode,
+  WindowRule,
+} from "./definition.js";
+import { checkIdentity, checkSalt } from "./identity.js";
+import { memoised } from "./memo.js";
+import { take } from "./reading.js";
+import type { PartialRawJob } from "./shape.js";
+
+export interface ReadOptions {
+  /** Whether identities with the prefixes of S37 may appear: only for readers that make them. */
+  readonly mayUseReservedPrefix?: boolean;
+}
+
+const DEFAULT_DST: DstRule = Object.freeze({ ...USUAL_DST });
+const DEFAULT_WINDOW: WindowRule = Object.freeze({ mode: "after", durationMs: 0 });
+const DEFAULT_SEED: SeedRule = Object.freeze({ strategy: "stable", salt: "" });
+const DEFAULT_DISTRIBUTION: Distribution = Object.freeze({ name: "uniform" });
+const NO_CONSTRAINTS: Constraints = Object.freeze({ only: Object.freeze([]), avoid: Object.freeze([]) });
+
+/**
+ * `raw` has defaults merged in; `own` is what the job itself says, which decides where a contradiction between the two
+ * is reported. Problems are appended; the result is only meaningful when there were none.
+ */
+export function readRule(
+  raw: PartialRawJob,
+  own: PartialRawJob,
+  options: ReadOptions,
+  problems: Problem[],
+): SchedulingRule {
+  const window = readWindow(raw.window, problems);
+  const schedule = readSchedule(raw.schedule, problems);
+  if (schedule !== null && window.durationMs > schedule.smallestGapMs) {
+    problems.push(overlap(window, schedule.smallestGapMs, own));
+  }
+  return {
+    identity: readIdentity(raw.identity, options, problems),
+    schedule: schedule?.text ?? "",
+    timezone: readTimezone(raw.timezone, problems),
+    dst: readDst(raw.dst),
+    window,
+    distribution: readDistribution(raw.distribution, window.mode, problems),
+    seed: readSeed(raw.seed, problems),
+    constraints: readConstraints(raw.constraints, problems),
+  };
+}
+
+function readIdentity(identity: string | undefined, options: ReadOptions, problems: Problem[]): string {
+  const problem = identity === undefined ? null : checkIdentity(identity, options.mayUseReservedPrefix);
+  if (problem !== null) problems.push(problemAt(problem, "identity"));
+  return identity ?? "";
+}
+
+interface KnownSchedule {
+  readonly text: string;
+  readonly smallestGapMs: number;
+}
+
+const scheduleOf = memoised((text): Result<KnownSchedule, Problem> => {
+  const fields = parseKronCron(text);
+  const utc = zoneOf("UTC");
+  if (!fields.ok) return fields;
+  if (!utc.ok) return utc;
+  // S11: gaps are measured in wall-clock time, so any zone will do.
+  const { smallestGapMs } = compileSchedule(fields.value, utc.value);
+  return ok({ text: text.trim(), smallestGapMs });
+});
+
+function readSchedule(text: string | undefined, problems: Problem[]): KnownSchedule | null {
+  return text === undefined ? null : take(scheduleOf(text), ["schedule"], null, problems);
+}
+
+/** S11. When the window comes from `defaults`, it is the job's schedule that does not go with it. */
+function overlap(window: WindowRule, smallestGapMs: number, own: PartialRawJob): Problem {
+  const message = `window ${formatDuration(window.durationMs)} exceeds the smallest gap between periods, ${formatDuration(smallestGapMs)}`;
+  const path = own.window?.duration === undefined ? ["schedule"] : ["window", "duration"];
+  return { code: "window-overlap", message, path };
+}
+
+function readTimezone(id: string | undefined, problems: Problem[]): string {
+  return id === undefined ? "UTC" : (take(zoneOf(id), ["timezone"], null, problems)?.id ?? "UTC");
+}
+
+const dstOf = memoised((key): DstRule => {
+  const [gap, overlap] = key.split("|");
+  return Object.freeze({ gap: gap as DstRule["gap"], overlap: overlap as DstRule["overlap"] });
+});
+
+function readDst(raw: PartialRawJob["dst"]): DstRule {
+  return raw === undefined ? DEFAULT_DST : dstOf(`${raw.gap ?? DEFAULT_DST.gap}|${raw.overlap ?? DEFAULT_DST.overlap}`);
+}
+
+const windowOf = memoised((key): Result<WindowRule, Problem> => {
+  const at = key.indexOf("|");
+  const duration = windowDuration(key.slice(at + 1));
+  return duration.ok ? ok(Object.freeze({ mode: windowMode(key.slice(0, at)), durationMs: duration.value })) : duration;
+});
+
+function readWindow(raw: PartialRawJob["window"], problems: Problem[]): WindowRule {
+  if (raw === undefined) return DEFAULT_WINDOW;
+  const window = windowOf(`${raw.mode ?? DEFAULT_WINDOW.mode}|${raw.duration ?? "0s"}`);
+  return take(window, ["window", "duration"], DEFAULT_WINDOW, problems);
+}
+
+function windowMode(mode: string): WindowMode {
+  return mode === "center" ? "around" : (mode as WindowMode);
+}
+
+function windowDuration(text: string): Result<number, Problem> {
+  const duration = parseDuration(text);
+  if (!duration.ok) return duration;
+  const span = { start: 0, end: text.length };
+  if (duration.value > LIMITS.windowMs) {
+    const message = `window ${formatDuration(duration.value)} exceeds the limit of ${formatDuration(LIMITS.windowMs)}`;
+    return err({ code: "duration-range", message, path: [], span });
+  }
+  if (duration.value % SECOND_MS !== 0) {
+    return err({ code: "duration-range", message: "a window lasts whole seconds", path: [], span });
+  }
+  return duration;
+}
+
+const distributionOf = memoised((key): Result<Distribution, readonly Problem[]> => {
+  const [mode, name, params] = JSON.parse(key) as [WindowMode, string, Record<string, unknown>];
+  return parseDistribution(name, params, mode);
+});
+
+function readDistribution(raw: PartialRawJob["distribution"], mode: WindowMode, problems: Problem[]): Distribution {
+  if (raw === undefined) return DEFAULT_DISTRIBUTION;
+  const { name, ...params } = typeof raw === "string" ? { name: raw } : raw;
+  const distribution = distributionOf(JSON.stringify([mode, name, params]));
+  if (distribution.ok) return distribution.value;
+  problems.push(...distribution.error.map((problem) => problemAt(problem, "distribution")));
+  return DEFAULT_DISTRIBUTION;
+}
+
+function readSeed(raw: PartialRawJob["seed"], problems: Problem[]): SeedRule {
+  if (raw === undefined) return DEFAULT_SEED;
+  const { strategy = DEFAULT_SEED.strategy, salt = DEFAULT_SEED.salt } = raw;
+  const problem = checkSalt(salt);
+  if (salt !== "" && problem !== null) problems.push(problemAt(problem, "seed", "salt"));
+  return Object.freeze({ strategy, salt });
+}
+
+type RawClauses = string | string[] | undefined;
+
+const constraintsOf = memoised((key): Result<Constraints, readonly Problem[]> => {
+  const raw = JSON.parse(key) as { only?: string | string[]; avoid?: string | string[] };
+  const problems: Problem[] = [];
+  const only = readClauses(raw.only, "only", problems);
+  const avoid = readClauses(raw.avoid, "avoid", problems);
+  const constraints = Object.freeze({ only, avoid });
+  const tooMany = problems.length === 0 ? checkClauseCount(constraints) : null;
+  if (tooMany !== null) problems.push(tooMany);
+  return problems.length === 0 ? ok(constraints) : err(problems);
+});
+
+function readConstraints(raw: PartialRawJob["constraints"], problems: Problem[]): Constraints {
+  if (raw === undefined) return NO_CONSTRAINTS;
+  const constraints = constraintsOf(JSON.stringify({ only: raw.only, avoid: raw.avoid }));
+  if (constraints.ok) return constraints.value;
+  problems.push(...constraints.error.map((problem) => problemAt(problem, "constraints")));
+  return NO_CONSTRAINTS;
+}
+
+function readClauses(raw: RawClauses, set: "only" | "avoid", problems: Problem[]): readonly Clause[] {
+  if (raw === undefined) return NO_CONSTRAINTS[set];
+  if (typeof raw === "string") return clausesOf(raw, [set], problems);
+  if (raw.length > LIMITS.clausesPerJob) {
+    const message = `${raw.length} clauses, more than the limit of ${LIMITS.clausesPerJob}`;
+    problems.push({ code: "limit-exceeded", message, path: [set] });
+    return NO_CONSTRAINTS[set];
+  }
+  return Object.freeze(raw.flatMap((text, index) => clausesOf(text, [set, index], problems)));
+}
+
+function clausesOf(text: string, path: readonly (string | number)[], problems: Problem[]): readonly Clause[] {
+  const clauses = parseConstraintText(text);
+  if (clauses.ok) return clauses.value;
+  problems.push(...clauses.error.map((problem) => problemAt(problem, ...path)));
+  return [];
+}
