@@ -5,7 +5,14 @@ import { defineConfig } from "tsup";
  * native or worker files; the deterministic maths of @stdlib is bundled, so that users install nothing for it.
  */
 export default defineConfig({
-  entry: { index: "src/index.ts", kron: "src/cli/kron.ts" },
+  entry: {
+    index: "src/index.ts",
+    scheduler: "src/scheduler/index.ts",
+    testing: "src/scheduler/testing/index.ts",
+    kron: "src/cli/kron.ts",
+    krond: "src/cli/krond.ts",
+    "launcher-process": "src/actors/launcher/process.ts",
+  },
   format: ["esm"],
   target: "node20",
   platform: "node",

@@ -1,0 +1,47 @@
+import { zoneDataVersion } from "../../actors/zone-data.js";
+import { compileRule } from "../../core/decision/compile.js";
+import { explainDecision } from "../../core/decision/explain.js";
+import { toDecisionRecord } from "../../core/decision/record.js";
+import { currentPeriod } from "../../core/periods.js";
+import { formatInstant } from "../../core/time/instant.js";
+import { ENGINE_VERSION } from "../../core/version.js";
+import { AT_OPTION, CONFIG_OPTION, instantArg, outputForm, type ParsedArgs } from "../args.js";
+import type { Command } from "../command.js";
+import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
+import type { CliIo } from "../io.js";
+import { findJob, loadJobs } from "../load.js";
+import { paintFor } from "../style.js";
+import { explanationText } from "./explain-text.js";
+
+async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const [identity, ...more] = args.positionals;
+  if (identity === undefined || more.length > 0)
+    throw usageError("explain takes one job", "kron explain JOB --at INSTANT");
+  const form = outputForm(args);
+  const at = instantArg(args, "at") ?? io.now();
+  const { jobs } = await loadJobs(args, io);
+  const compiled = compileRule(findJob(jobs, identity).definition);
+  const nominalAt = currentPeriod(compiled, at);
+  if (nominalAt === null) {
+    throw new CliError(EXIT.usage, `${identity} has no period at or before ${formatInstant(at)}`);
+  }
+  const explanation = explainDecision(compiled, nominalAt);
+  const versions = { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION };
+  const record = toDecisionRecord(compiled, explanation.decision, versions);
+  if (form === "text") await io.out(explanationText(explanation, record, paintFor(args, io)));
+  else await io.out(`${JSON.stringify(record, null, form === "json" ? 2 : 0)}\n`);
+  return EXIT.ok;
+}
+
+export const EXPLAIN: Command = {
+  name: "explain",
+  summary: "show every step of a decision",
+  usage: "JOB [OPTIONS]",
+  details: `
+Explains the decision of the period that is current at --at (default: now): the latest one whose window has opened.
+The text shows the hash input, the hash, each draw and why candidates were rejected; -o json prints the decision record.
+
+  kron explain prod/db-backup --at 2026-03-01T01:00:00Z`,
+  options: [CONFIG_OPTION, AT_OPTION],
+  run,
+};

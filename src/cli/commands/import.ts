@@ -1,0 +1,173 @@
+import { hostTimezone } from "../../actors/host-zone.js";
+import {
+  type CrontabForm,
+  type CrontabLine,
+  type CrontabReading,
+  type CrontabRules,
+  readCrontab,
+} from "../../core/config/crontab.js";
+import { crontabYaml, type ExportedJob, exportedJobs } from "../../core/config/crontab-export.js";
+import { crontabFormOf, crontabOwnerOf } from "../../core/config/crontab-report.js";
+import { formatPlace, formatProblem, printable } from "../../core/config/format-problem.js";
+import { errorKind } from "../../core/errors/registry.js";
+import { definitionToRaw } from "../../core/job/schema.js";
+import { LIMITS } from "../../core/limits.js";
+import { zoneOf } from "../../core/time/zone.js";
+import { outputForm, type ParsedArgs } from "../args.js";
+import type { Command } from "../command.js";
+import { EXIT, type ExitCode, usageError } from "../exit.js";
+import type { CliIo } from "../io.js";
+import { hasColour, type Paint, paintFor } from "../style.js";
+import { readTextFile } from "../text-file.js";
+
+const KINDS = ["crontab", "systemd", "cronjob"];
+
+async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const [kind, ...files] = args.positionals;
+  if (kind === undefined) throw usageError("import needs to know from what", "write: kron import crontab FILE...");
+  if (!KINDS.includes(kind)) throw usageError(`cannot import from "${kind}"`, `known: ${KINDS.join(", ")}`);
+  if (kind !== "crontab") {
+    throw usageError(`importing from ${kind} is not supported yet`, "only crontabs can be imported");
+  }
+  if (files.length === 0) throw usageError("import crontab needs a file", "crontab -l | kron import crontab -");
+  return importCrontabs(files, args, io);
+}
+
+async function importCrontabs(files: readonly string[], args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const form = outputForm(args);
+  const readings: CrontabReading[] = [];
+  for (const file of files) {
+    const { path, text } = await readTextFile(file, LIMITS.crontabFileBytes, io);
+    readings.push(readCrontab(file === "-" ? "crontab" : file, text, rulesOf(path, args)));
+  }
+  const jobs = exportedJobs(readings);
+  if (form === "text") await printText(readings, jobs, args, io);
+  else await printJson(readings, jobs, form, io);
+  const hint = formHint(readings, args);
+  if (hint !== null) await io.err(`hint: ${hint}\n`);
+  return readings.some(({ problems }) => problems.length > 0) ? EXIT.configuration : EXIT.ok;
+}
+
+function rulesOf(path: string | null, args: ParsedArgs): CrontabRules {
+  if (args.has("user") && args.has("system")) throw usageError("--user and --system exclude each other");
+  const known = path === null ? null : crontabFormOf(path);
+  const given: CrontabForm | null = args.has("system") ? "system" : args.has("user") ? "user" : null;
+  const form = given ?? known ?? "user";
+  const owner = args.text("run-as") ?? (path === null ? null : crontabOwnerOf(path));
+  if (form === "system" && args.text("run-as") !== undefined) {
+    throw usageError("--run-as is for user crontabs: in the system form every line names its user");
+  }
+  return { form, timezone: timezoneArg(args), owner: form === "user" ? owner : null };
+}
+
+function timezoneArg(args: ParsedArgs): string {
+  const given = args.text("timezone");
+  const zone = zoneOf(given ?? hostTimezone());
+  if (zone.ok) return zone.value.id;
+  if (given === undefined) return "UTC";
+  throw usageError(`--timezone: ${zone.error.message}`, zone.error.hint);
+}
+
+async function printText(
+  readings: readonly CrontabReading[],
+  jobs: readonly ExportedJob[],
+  args: ParsedArgs,
+  io: CliIo,
+): Promise<void> {
+  const color = hasColour(args, io, io.isErrTerminal);
+  const paint = paintFor(args, { ...io, isOutTerminal: io.isErrTerminal });
+  if (jobs.length > 0) await io.out(crontabYaml(jobs));
+  for (const reading of readings) {
+    for (const line of reading.lines) await io.err(lineText(reading, line, color, paint));
+  }
+  await io.err(`${summary(readings, jobs.length)}\n`);
+}
+
+/** One line for each verdict; a job that cannot be taken over is shown like any other error. */
+function lineText(reading: CrontabReading, line: CrontabLine, color: boolean, paint: Paint): string {
+  const problems = reading.problems.filter((problem) => problem.line === line.line);
+  if (problems.length > 0) {
+    return problems.map((problem) => `${formatProblem(problem, line.text, { color })}\n`).join("");
+  }
+  const place = formatPlace({ file: reading.file, line: line.line, column: 1 });
+  const notes = line.notes.map((note) => `: ${printable(note)}`).join("");
+  return `${paint.bold(printable(place))}: ${verdictText(line, paint)}${notes}\n`;
+}
+
+function verdictText({ verdict }: CrontabLine, paint: Paint): string {
+  if (verdict === "same") return paint.green("same");
+  return verdict === "noted" ? paint.cyan("same, but") : paint.yellow("not supported");
+}
+
+function summary(readings: readonly CrontabReading[], jobs: number): string {
+  const lines = readings.flatMap((reading) => reading.lines);
+  const count = (verdict: CrontabLine["verdict"]): number => lines.filter((line) => line.verdict === verdict).length;
+  const counts = `${count("same")} same, ${count("noted")} with a note, ${count("unsupported")} not supported`;
+  return `${jobs} ${jobs === 1 ? "job" : "jobs"}; lines: ${counts}`;
+}
+
+async function printJson(
+  readings: readonly CrontabReading[],
+  jobs: readonly ExportedJob[],
+  form: "json" | "jsonl",
+  io: CliIo,
+): Promise<void> {
+  const lines = readings.flatMap((reading) => reading.lines.map((line) => lineJson(reading, line, jobs)));
+  if (form === "jsonl") {
+    for (const line of lines) await io.out(`${JSON.stringify(line)}\n`);
+    return;
+  }
+  const yaml = jobs.length === 0 ? "" : crontabYaml(jobs);
+  const files = readings.map(({ file }) => file);
+  await io.out(`${JSON.stringify({ files, jobs: jobs.length, lines, yaml }, null, 2)}\n`);
+}
+
+/** `live_identity`: of the job when krond reads the crontab itself. */
+function lineJson(reading: CrontabReading, line: CrontabLine, jobs: readonly ExportedJob[]): unknown {
+  const { kind, text, verdict, notes } = line;
+  const job = jobs.find(({ source }) => source === line);
+  const errors = reading.problems.filter((problem) => problem.line === line.line);
+  return {
+    file: reading.file,
+    line: line.line,
+    kind,
+    verdict,
+    notes,
+    text,
+    errors: errors.map(({ problem, column, length }) => {
+      const { code, message, hint } = problem;
+      return { column, length, code, category: errorKind(code).category, message, hint: hint ?? null };
+    }),
+    live_identity: line.identity,
+    job: job === undefined ? null : definitionToRaw(job.definition),
+  };
+}
+
+/** A copy of /etc/crontab has no path that tells its form; taken for a user's, every command begins with a user. */
+function formHint(readings: readonly CrontabReading[], args: ParsedArgs): string | null {
+  if (args.has("user") || args.has("system")) return null;
+  const all = readings.flatMap(({ lines }) => lines.filter(({ identity }) => identity !== null));
+  const named = all.filter(({ text }) => /^\s*(?:@\S+|(?:\S+\s+){4}\S+)\s+root\s/.test(text));
+  const isLikely = named.length > 0 && readings.every(({ file }) => crontabFormOf(file) === null);
+  return isLikely ? 'some commands begin with "root": if a user stands there, add --system' : null;
+}
+
+export const IMPORT: Command = {
+  name: "import",
+  summary: "take over jobs from cron, with a verdict for every line",
+  usage: "crontab FILE... [OPTIONS]",
+  details: `
+Prints the jobs of crontabs as YAML, and on standard error for every line whether it means the same here, the same with a
+note, or is not supported, and why. With -o json both come as one document. "-" reads standard input. Exits 2 if any line
+could not be taken over; the others are printed all the same.
+
+  crontab -l | kron import crontab - > jobs.yaml
+  kron import crontab /etc/crontab /etc/cron.d/* > system.yaml`,
+  options: [
+    { name: "user", help: "the files are user crontabs: no user before the command (default, unless the path tells)" },
+    { name: "system", help: "the files are like /etc/crontab: a user before each command" },
+    { name: "run-as", value: "NAME", help: "of user crontabs: the user whose they are" },
+    { name: "timezone", value: "ZONE", help: "zone in which cron reads the tables (default: this host's)" },
+  ],
+  run,
+};

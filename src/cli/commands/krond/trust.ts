@@ -1,0 +1,21 @@
+import { privateGroupOf, userIdOf } from "../../../krond/accounts.js";
+import { configTrust } from "../../../krond/config-trust.js";
+import type { ConfigCheck } from "../../../persist/configuration.js";
+import { usageError } from "../../exit.js";
+
+/** Makes a check for each loading of the configuration. */
+export function trustChecks(owners: string | undefined): () => ConfigCheck {
+  const daemonUid = process.geteuid?.() ?? 0;
+  const trustedUids = (owners ?? "")
+    .split(",")
+    .filter((name) => name !== "")
+    .map(trustedUid);
+  const privateGid = privateGroupOf(daemonUid);
+  return () => configTrust({ daemonUid, trustedUids, privateGid });
+}
+
+function trustedUid(name: string): number {
+  const uid = userIdOf(name.trim());
+  if (uid === null) throw usageError(`--trust-owner: there is no user "${name.trim()}"`);
+  return uid;
+}

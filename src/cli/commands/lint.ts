@@ -1,0 +1,103 @@
+import { resolve } from "node:path";
+import { type LintWarning, lintWarnings } from "../../core/config/lint.js";
+import { compileRule } from "../../core/decision/compile.js";
+import { errorKind } from "../../core/errors/registry.js";
+import { type ConfigFinding, type Configuration, loadConfiguration } from "../../persist/configuration.js";
+import { AT_OPTION, CONFIG_OPTION, instantArg, outputForm, type ParsedArgs } from "../args.js";
+import type { Command } from "../command.js";
+import { EXIT, type ExitCode } from "../exit.js";
+import type { CliIo } from "../io.js";
+import { findConfiguration, findingsText } from "../load.js";
+import { hasColour, type Paint, paintFor } from "../style.js";
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function warningText(warning: LintWarning, paint: Paint): string {
+  const jobs = warning.identities.join(", ");
+  return `${paint.bold(jobs)}: ${paint.yellow("warning:")} ${warning.message}\n  hint: ${warning.hint}\n`;
+}
+
+function findingJson({ located, sourceLine }: ConfigFinding): unknown {
+  const { problem, file, line, column, length, identity } = located;
+  const { code, message, path, hint } = problem;
+  const category = errorKind(code).category;
+  return {
+    file,
+    line,
+    column,
+    length,
+    identity,
+    code,
+    category,
+    path,
+    message,
+    hint: hint ?? null,
+    source: sourceLine,
+  };
+}
+
+async function printText(
+  configuration: Configuration,
+  warnings: readonly LintWarning[],
+  args: ParsedArgs,
+  io: CliIo,
+): Promise<void> {
+  const paint = paintFor(args, io);
+  await io.out(findingsText(configuration.findings, hasColour(args, io, io.isOutTerminal)));
+  for (const warning of warnings) await io.out(warningText(warning, paint));
+  const counts = [
+    plural(configuration.jobs.length, "job"),
+    plural(configuration.findings.length, "error"),
+    plural(warnings.length, "warning"),
+  ].join(", ");
+  const verdict = configuration.findings.length === 0 ? paint.green("ok") : paint.red("invalid");
+  await io.out(`${verdict}: ${configuration.files.join(", ") || "no file"}: ${counts}\n`);
+}
+
+async function printJson(
+  configuration: Configuration,
+  warnings: readonly LintWarning[],
+  form: "json" | "jsonl",
+  io: CliIo,
+): Promise<void> {
+  const errors = configuration.findings.map(findingJson);
+  if (form === "json") {
+    const { files, jobs } = configuration;
+    await io.out(
+      `${JSON.stringify({ files, valid: errors.length === 0, jobs: jobs.length, errors, warnings }, null, 2)}\n`,
+    );
+    return;
+  }
+  for (const error of errors) await io.out(`${JSON.stringify({ severity: "error", ...(error as object) })}\n`);
+  for (const warning of warnings) await io.out(`${JSON.stringify({ severity: "warning", ...warning })}\n`);
+}
+
+async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const form = outputForm(args);
+  const at = instantArg(args, "at") ?? io.now();
+  const names = args.positionals.length > 0 ? args.positionals : [findConfiguration(args, io)];
+  const configuration = await loadConfiguration(names.map((name) => ({ name, path: resolve(io.cwd, name) })));
+  const active = configuration.jobs.filter(({ definition }) => !definition.policy.suspend);
+  const rules = active.map(({ definition }) => compileRule(definition));
+  const warnings = lintWarnings(rules, at);
+  if (form === "text") await printText(configuration, warnings, args, io);
+  else await printJson(configuration, warnings, form, io);
+  const isStrictFailure = args.has("strict") && warnings.length > 0;
+  return configuration.findings.length > 0 || isStrictFailure ? EXIT.configuration : EXIT.ok;
+}
+
+export const LINT: Command = {
+  name: "lint",
+  summary: "check job files, with every error located",
+  usage: "[FILE...] [OPTIONS]",
+  details: `
+Reads the files (YAML, line format, JSON Lines; or a directory of them) and lists every error with file, line and column,
+then warnings: constraints that leave nothing of a window within the next 400 days, and seconds on which many jobs
+fall together. Exits 2 if there is any error; with --strict also if there is any warning.
+
+  kron lint examples/krond.yaml`,
+  options: [CONFIG_OPTION, AT_OPTION, { name: "strict", help: "treat warnings as errors" }],
+  run,
+};

@@ -1,0 +1,163 @@
+import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
+import { zoneDataVersion } from "../../actors/zone-data.js";
+import { type Verification, verifyRecord } from "../../core/decision/verify.js";
+import { ENGINE_VERSION } from "../../core/version.js";
+import { outputForm, type ParsedArgs } from "../args.js";
+import type { Command } from "../command.js";
+import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
+import type { CliIo } from "../io.js";
+import { type Paint, paintFor } from "../style.js";
+
+/** One record that was found, and what came of recomputing it. */
+interface Checked {
+  readonly line: number;
+  readonly identity: string;
+  readonly periodId: string;
+  readonly verification: Verification;
+}
+
+/** What is kept of a file that may be larger than memory: the differences, and counts of the rest. */
+interface Tally {
+  verified: number;
+  different: number;
+  /** Lines that hold something else: other events of a log. */
+  otherLines: number;
+}
+
+/** A JSON document over several lines is read as a whole up to this size; larger exports are one value a line. */
+const WHOLE_DOCUMENT_CHARS = 64 * 1024 * 1024;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * A decision record may stand alone, inside a log line or history entry (`decision`), or spread over a log line. What
+ * has neither a seed hash nor a period is something else.
+ */
+function recordIn(value: unknown): Fields | null {
+  if (!isFields(value)) return null;
+  if (isFields(value["decision"])) return value["decision"];
+  return "seed_hash" in value && "period_id" in value ? value : null;
+}
+
+function recordsIn(value: unknown): Fields[] {
+  const values = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  return values.map(recordIn).filter((record) => record !== null);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function check(record: Fields, line: number): Checked {
+  const here = { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION };
+  const text = (field: string): string => (typeof record[field] === "string" ? record[field] : "?");
+  return { line, identity: text("identity"), periodId: text("period_id"), verification: verifyRecord(record, here) };
+}
+
+async function* linesOf(pieces: AsyncIterable<string>): AsyncIterable<string> {
+  let rest = "";
+  for await (const piece of pieces) {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  yield rest;
+}
+
+/**
+ * One JSON value a line, as logs and exports have them. When no line holds a record, the file is tried as one document,
+ * which is how `-o json` prints it.
+ */
+async function* checkedIn(lines: AsyncIterable<string>, tally: Tally): AsyncIterable<Checked> {
+  const unread: string[] = [];
+  let unreadChars = 0;
+  let number = 0;
+  let found = 0;
+  for await (const line of lines) {
+    number += 1;
+    if (line.trim() === "") continue;
+    const records = recordsIn(parsed(line));
+    found += records.length;
+    for (const record of records) yield check(record, number);
+    if (records.length > 0) continue;
+    tally.otherLines += 1;
+    unreadChars += line.length;
+    if (found === 0 && unreadChars <= WHOLE_DOCUMENT_CHARS) unread.push(line);
+  }
+  const whole = found === 0 ? recordsIn(parsed(unread.join("\n"))) : [];
+  if (whole.length > 0) tally.otherLines = 0;
+  for (const record of whole) yield check(record, 1);
+}
+
+function openFile(file: string, io: CliIo): AsyncIterable<string> {
+  if (file === "-") return io.input();
+  const stream = createReadStream(resolve(io.cwd, file), { encoding: "utf8" });
+  return (async function* () {
+    try {
+      for await (const piece of stream) yield String(piece);
+    } catch (error) {
+      throw new CliError(EXIT.usage, `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  })();
+}
+
+function differenceText(file: string, { line, identity, periodId, verification }: Checked, paint: Paint): string {
+  const head = `${file}:${line}: ${paint.red("differs")} ${identity} ${periodId}\n`;
+  const differences = verification.differences.map((difference) => `  ${difference.message}\n`);
+  const notes = verification.notes.map((note) => `  ${paint.dim(`note: ${note}`)}\n`);
+  return [head, ...differences, ...notes].join("");
+}
+
+function resultLine(file: string, { line, identity, periodId, verification }: Checked): string {
+  const { ok, differences, notes } = verification;
+  return `${JSON.stringify({ file, line, identity, period_id: periodId, ok, differences, notes })}\n`;
+}
+
+function summaryText({ verified, different, otherLines }: Tally): string {
+  const others = otherLines === 0 ? "" : `, ${otherLines} other lines passed over`;
+  return `${verified} verified, ${different} different${others}\n`;
+}
+
+/** Text and json show the differences only; jsonl has a line for every record. */
+async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const [file, ...more] = args.positionals;
+  if (file === undefined || more.length > 0) throw usageError("verify takes one file, or - for standard input");
+  const form = outputForm(args);
+  const paint = paintFor(args, io);
+  const tally: Tally = { verified: 0, different: 0, otherLines: 0 };
+  const different: unknown[] = [];
+  for await (const checked of checkedIn(linesOf(openFile(file, io)), tally)) {
+    tally[checked.verification.ok ? "verified" : "different"] += 1;
+    if (form === "jsonl") await io.out(resultLine(file, checked));
+    else if (!checked.verification.ok && form === "text") await io.out(differenceText(file, checked, paint));
+    else if (!checked.verification.ok) different.push(JSON.parse(resultLine(file, checked)));
+  }
+  if (tally.verified + tally.different === 0) {
+    throw new CliError(EXIT.configuration, `no decision record found in ${file}`);
+  }
+  if (form === "text") await io.out(summaryText(tally));
+  if (form === "json") await io.out(`${JSON.stringify({ file, ...tally, differences: different }, null, 2)}\n`);
+  return tally.different === 0 ? EXIT.ok : EXIT.configuration;
+}
+
+export const VERIFY: Command = {
+  name: "verify",
+  summary: "recompute every decision found in a log or export",
+  usage: "FILE",
+  details: `
+Finds every decision record in FILE (one JSON document, or one JSON value a line, as logs and exports have them),
+computes it again from its own inputs, and names each field that comes out otherwise. Exits 2 if any differs.
+
+  kron next prod/db-backup --at 2026-01-01T00:00:00Z --count 100 -o jsonl | kron verify -`,
+  options: [],
+  run,
+};

@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { formatProblem } from "../core/config/format-problem.js";
+import type { LocatedJob } from "../core/config/located.js";
+import { editDistance } from "../core/job/suggest.js";
+import { type ConfigFinding, type Configuration, loadConfiguration } from "../persist/configuration.js";
+import type { ParsedArgs } from "./args.js";
+import { CliError, EXIT, usageError } from "./exit.js";
+import type { CliIo } from "./io.js";
+import { hasColour } from "./style.js";
+
+const SYSTEM_DIRECTORY = "/etc/krond.d";
+
+/** --config, $KRON_CONFIG, /etc/krond.d, $XDG_CONFIG_HOME/krond: the first that is given or there. */
+export function findConfiguration(args: ParsedArgs, io: CliIo): string {
+  const given = args.text("config") ?? io.env["KRON_CONFIG"];
+  if (given !== undefined && given !== "") return given;
+  const home = io.env["HOME"] ?? homedir();
+  const personal = join(io.env["XDG_CONFIG_HOME"] || join(home, ".config"), "krond");
+  const found = [SYSTEM_DIRECTORY, personal].find((directory) => existsSync(directory));
+  if (found !== undefined) return found;
+  throw usageError(
+    "no configuration found",
+    `give --config PATH, set KRON_CONFIG, or write files into ${SYSTEM_DIRECTORY}`,
+  );
+}
+
+/** The configuration when it is in order; otherwise all that is wrong with it, on standard error. */
+export async function loadJobs(args: ParsedArgs, io: CliIo): Promise<Configuration> {
+  const name = findConfiguration(args, io);
+  const configuration = await loadConfiguration([{ path: resolve(io.cwd, name), name }]);
+  if (configuration.findings.length === 0) return configuration;
+  const color = hasColour(args, io, io.isErrTerminal);
+  await io.err(findingsText(configuration.findings, color));
+  const count = configuration.findings.length;
+  throw new CliError(EXIT.configuration, `${count} ${count === 1 ? "problem" : "problems"} in ${name}`);
+}
+
+export function findingsText(findings: readonly ConfigFinding[], color: boolean): string {
+  return findings.map(({ located, sourceLine }) => `${formatProblem(located, sourceLine, { color })}\n`).join("");
+}
+
+export function findJob(jobs: readonly LocatedJob[], identity: string): LocatedJob {
+  const job = jobs.find(({ definition }) => definition.identity === identity);
+  if (job !== undefined) return job;
+  const near = nearIdentity(
+    identity,
+    jobs.slice(0, GUESSED_JOBS).map(({ definition }) => definition.identity),
+  );
+  throw usageError(`no job "${identity}"`, near === undefined ? undefined : `did you mean "${near}"?`);
+}
+
+/** Jobs that are looked at for a guess, and how far a guess may lie off. */
+const GUESSED_JOBS = 10_000;
+const FARTHEST_GUESS = 3;
+
+/** A job whose name ends in what was asked for, or is nearly the same. */
+function nearIdentity(wanted: string, identities: readonly string[]): string | undefined {
+  const ending = identities.find((identity) => identity.endsWith(`/${wanted}`));
+  if (ending !== undefined) return ending;
+  const scored = identities.map((identity) => ({ identity, distance: editDistance(wanted, identity) }));
+  const best = scored.sort((a, b) => a.distance - b.distance)[0];
+  return best !== undefined && best.distance <= FARTHEST_GUESS ? best.identity : undefined;
+}

@@ -1,0 +1,118 @@
+/**
+ * State belongs to one user and to nobody else: directories 0700, files 0600, our own, and never a link. Everything
+ * that touches the state directory asks here first. What is wrong is refused, never repaired: a foreign owner or an
+ * open mode means that somebody may already have changed what is inside.
+ */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { KronError } from "../core/errors/kron-error.js";
+import { err, ok, type Result } from "../core/result.js";
+
+export const DIRECTORY_MODE = 0o700;
+export const FILE_MODE = 0o600;
+const PERMISSION_BITS = 0o7777;
+
+const OPEN_DIRECTORY = fs.constants.O_RDONLY | fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW;
+
+function octal(mode: number): string {
+  return (mode & PERMISSION_BITS).toString(8).padStart(4, "0");
+}
+
+function refuse(message: string, hint?: string): Result<never, KronError> {
+  return err(
+    new KronError("state-permissions", message, {
+      component: "persist",
+      operation: "open",
+      ...(hint === undefined ? {} : { hint }),
+    }),
+  );
+}
+
+export function errnoOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function unreadable(what: string, error: unknown): Result<never, KronError> {
+  return err(
+    new KronError("state-unreadable", `${what}: ${messageOf(error)}`, {
+      component: "persist",
+      operation: "open",
+      cause: error,
+    }),
+  );
+}
+
+function checkOwnerAndMode(file: string, stat: fs.Stats, mode: number): Result<void, KronError> {
+  const user = process.geteuid?.();
+  if (user !== undefined && stat.uid !== user) {
+    return refuse(`${file} belongs to user ${stat.uid}, not to ${user}`);
+  }
+  if ((stat.mode & PERMISSION_BITS) !== mode) {
+    return refuse(`${file} has mode ${octal(stat.mode)}, it must be ${octal(mode)}`, `chmod ${octal(mode)} ${file}`);
+  }
+  return ok(undefined);
+}
+
+function makeDirectory(directory: string): Result<void, KronError> {
+  try {
+    fs.mkdirSync(path.dirname(directory), { recursive: true });
+    fs.mkdirSync(directory, { mode: DIRECTORY_MODE });
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") return unreadable(`cannot create ${directory}`, error);
+  }
+  return ok(undefined);
+}
+
+/** A descriptor of the directory itself, checked on the descriptor: what was checked is what is used. */
+function openDirectory(directory: string): Result<number, KronError> {
+  let descriptor: number;
+  try {
+    descriptor = fs.openSync(directory, OPEN_DIRECTORY);
+  } catch (error) {
+    const isLinkOrFile = ["ELOOP", "ENOTDIR"].includes(errnoOf(error));
+    return isLinkOrFile
+      ? refuse(`${directory} is a link or not a directory`, "name the directory itself")
+      : unreadable(`cannot open ${directory}`, error);
+  }
+  const checked = checkOwnerAndMode(directory, fs.fstatSync(descriptor), DIRECTORY_MODE);
+  if (checked.ok) return ok(descriptor);
+  fs.closeSync(descriptor);
+  return checked;
+}
+
+/** Creates the directory when it is missing and opens it. The caller owns the descriptor. */
+export function openPrivateDirectory(directory: string): Result<number, KronError> {
+  const made = makeDirectory(directory);
+  return made.ok ? openDirectory(directory) : made;
+}
+
+/**
+ * What a state file is, once it is certain that it may be used; null when it does not exist. A second hard link counts
+ * as a link: it would let a name elsewhere change our state.
+ */
+export function checkPrivateFile(file: string): Result<fs.Stats | null, KronError> {
+  let stat: fs.Stats;
+  try {
+    stat = fs.lstatSync(file);
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" ? ok(null) : unreadable(`cannot look at ${file}`, error);
+  }
+  if (!stat.isFile()) return refuse(`${file} is not a regular file`);
+  if (stat.nlink !== 1) return refuse(`${file} has ${stat.nlink} names, it must have one`);
+  const checked = checkOwnerAndMode(file, stat, FILE_MODE);
+  return checked.ok ? ok(stat) : checked;
+}
+
+/** Makes created and renamed names durable: without it a power cut may lose a file whose content was synced. */
+export function syncDirectory(directory: string): void {
+  const descriptor = fs.openSync(directory, OPEN_DIRECTORY);
+  try {
+    fs.fsyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
