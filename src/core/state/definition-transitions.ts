@@ -1,0 +1,79 @@
+/** The transitions that come from people: a definition seen, changed or removed, a pause, a rewind. They start nothing. */
+import { type EpochMs, floorToSecond, formatInstant } from "../time/instant.js";
+import { lastHandledAt, type StateDocument } from "./document.js";
+import { broken, sealed, type Transition, unchanged } from "./transition.js";
+
+/**
+ * S14: the definition in force, from now on. `carriedAt` is the unhandled period that was live under the old one, which
+ * a change does not turn into the past. The same definition again is no change, unless the job had been removed.
+ */
+export function define(
+  document: StateDocument,
+  definitionHash: string,
+  carriedAt: EpochMs | null,
+  now: EpochMs,
+): Transition {
+  if (document.DefinitionHash === definitionHash && document.RemovedAt === undefined) {
+    return unchanged(document);
+  }
+  const { RemovedAt, CarriedPeriodID: _, ...rest } = document;
+  const isCarried = carriedAt !== null && RemovedAt === undefined;
+  const next: StateDocument = {
+    ...rest,
+    DefinedAt: formatInstant(floorToSecond(now)),
+    DefinitionHash: definitionHash,
+    ...(isCarried ? { CarriedPeriodID: formatInstant(carriedAt) } : {}),
+  };
+  return sealed(document, next, { kind: "defined", identity: document.Identity, definitionHash, at: now });
+}
+
+/** S16: a removed job keeps its state, so that adding it again repeats nothing. */
+export function retire(document: StateDocument, now: EpochMs): Transition {
+  if (document.RemovedAt !== undefined) {
+    return unchanged(document);
+  }
+  const next = { ...document, RemovedAt: formatInstant(floorToSecond(now)) };
+  return sealed(document, next, { kind: "removed", identity: document.Identity, at: now });
+}
+
+/** S17: no trigger until then; nothing is handled meanwhile. */
+export function pause(document: StateDocument, untilAt: EpochMs, reason: string, now: EpochMs): Transition {
+  const next = { ...document, Pause: { Until: formatInstant(untilAt), Reason: reason } };
+  return sealed(document, next, { kind: "paused", identity: document.Identity, untilAt, reason, at: now });
+}
+
+export function resume(document: StateDocument, now: EpochMs): Transition {
+  if (document.Pause === undefined) {
+    return unchanged(document);
+  }
+  const { Pause: _, ...next } = document;
+  return sealed(document, next, { kind: "resumed", identity: document.Identity, at: now });
+}
+
+/**
+ * S32: an operator's way out after the clock ran ahead: the one change that moves `LastHandledPeriodID` back. Never
+ * behind the period that is current now, so that it frees only periods the clock has not reached.
+ */
+export function rewind(
+  document: StateDocument,
+  toNominalAt: EpochMs,
+  currentAt: EpochMs,
+  by: string,
+  now: EpochMs,
+): Transition {
+  const fromAt = lastHandledAt(document);
+  if (fromAt === null || toNominalAt >= fromAt || toNominalAt < currentAt) {
+    throw broken(document, `cannot rewind from ${document.LastHandledPeriodID} to ${formatInstant(toNominalAt)}`);
+  }
+  const to = formatInstant(toNominalAt);
+  const next: StateDocument = {
+    ...document,
+    LastHandledPeriodID: to,
+    LastOutcome: "skipped",
+    LastChosenTime: "",
+    LastNominalTime: to,
+    LastReason: "rewound",
+  };
+  const from = document.LastHandledPeriodID;
+  return { document: next, facts: [{ kind: "rewound", identity: document.Identity, from, to, by, at: now }] };
+}

@@ -1,0 +1,148 @@
+/**
+ * The state document of one identity: the schema of STATE, its keys in its order, additive optional fields after them
+ * (S30). It records what happened, never what is going to: decisions are recomputed, not persisted.
+ */
+import type { ActiveRun, JobStanding, RunKey } from "../policy.js";
+import { type EpochMs, parseInstant } from "../time/instant.js";
+
+export const STATE_VERSION = "1";
+
+export const OUTCOMES = ["executed", "skipped", "missed", "unschedulable"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** A process that was claimed for a period or slot and has not been seen to end. */
+export interface ActiveState {
+  readonly PeriodID: string;
+  readonly PID: number;
+  readonly StartedAt: string;
+  readonly ChosenTime: string;
+  /** S27: field 22 of /proc/PID/stat. */
+  readonly PIDStartTicks?: number;
+  /** S27: a PID means nothing after a reboot. */
+  readonly BootID?: string;
+  readonly AttemptID?: string;
+  /** S40: absent for the job's own cron periods. */
+  readonly Source?: string;
+  /** S23: the command is known to have replaced its gate. */
+  readonly Confirmed?: boolean;
+}
+
+export interface HistoryEntry {
+  readonly PeriodID: string;
+  readonly Outcome: Outcome;
+  readonly NominalTime: string;
+  readonly ChosenTime: string;
+  readonly CompletedAt: string;
+  /** null: no process ran, or nobody saw how it ended. */
+  readonly ExitCode: number | null;
+  readonly Reason?: string;
+  readonly StartedAt?: string;
+  readonly Signal?: string;
+  readonly Source?: string;
+}
+
+export interface PauseState {
+  readonly Until: string;
+  readonly Reason: string;
+}
+
+export interface StateDocument {
+  readonly Version: string;
+  readonly Identity: string;
+  /** Empty: no period has been handled yet. */
+  readonly LastHandledPeriodID: string;
+  readonly LastOutcome: Outcome | "";
+  /** Empty when unschedulable. */
+  readonly LastChosenTime: string;
+  readonly LastNominalTime: string;
+  /** null in memory, left out of the text, when nothing is running. */
+  readonly ActiveExecution: ActiveState | null;
+  /** Oldest first. */
+  readonly History: readonly HistoryEntry[];
+  /** S26: older runs beside ActiveExecution, newest first. */
+  readonly OtherActive?: readonly ActiveState[];
+  /** S40: the newest slot claimed, by source. */
+  readonly LastSlot?: Readonly<Record<string, string>>;
+  /** Why LastOutcome is what it is; absent for `executed`. */
+  readonly LastReason?: string;
+  /** S14: first sight of the definition in force. */
+  readonly DefinedAt?: string;
+  /** S14: tells a changed rule from an unchanged one across restarts. */
+  readonly DefinitionHash?: string;
+  /** S14: the period that was live when the definition changed. */
+  readonly CarriedPeriodID?: string;
+  /** S17. */
+  readonly Pause?: PauseState;
+  /** S16: the job is gone from the configuration; what it did is not forgotten. */
+  readonly RemovedAt?: string;
+}
+
+export function newDocument(identity: string): StateDocument {
+  return {
+    Version: STATE_VERSION,
+    Identity: identity,
+    LastHandledPeriodID: "",
+    LastOutcome: "",
+    LastChosenTime: "",
+    LastNominalTime: "",
+    ActiveExecution: null,
+    History: [],
+  };
+}
+
+export function lastHandledAt(document: StateDocument): EpochMs | null {
+  return instantOrNull(document.LastHandledPeriodID);
+}
+
+export function standingOf(document: StateDocument): JobStanding {
+  return {
+    lastHandledAt: lastHandledAt(document),
+    definedAt: instantOrNull(document.DefinedAt ?? ""),
+    carriedAt: instantOrNull(document.CarriedPeriodID ?? ""),
+    pausedUntilAt: instantOrNull(document.Pause?.Until ?? ""),
+  };
+}
+
+/** Everything that runs for this identity, newest first. */
+export function activeStates(document: StateDocument): readonly ActiveState[] {
+  if (document.ActiveExecution === null) {
+    return [];
+  }
+  return [document.ActiveExecution, ...(document.OtherActive ?? [])];
+}
+
+export function activeRuns(document: StateDocument): readonly ActiveRun[] {
+  return activeStates(document).map((active) => ({ ...keyOf(active), slotAt: instantOf(active.PeriodID) }));
+}
+
+export function keyOf(active: ActiveState): RunKey {
+  return { source: active.Source ?? null, periodId: active.PeriodID, pid: active.PID };
+}
+
+export function isSameRun(one: RunKey, other: RunKey): boolean {
+  return one.pid === other.pid && one.periodId === other.periodId && one.source === other.source;
+}
+
+/** S40: S12's rule within one source. */
+export function isSlotTaken(document: StateDocument, source: string, slotAt: EpochMs): boolean {
+  const lastSlotAt = slotOf(document, source);
+  return lastSlotAt !== null && slotAt <= lastSlotAt;
+}
+
+function slotOf(document: StateDocument, source: string): EpochMs | null {
+  const slots = document.LastSlot;
+  return slots !== undefined && Object.hasOwn(slots, source) ? instantOrNull(slots[source] ?? "") : null;
+}
+
+function instantOrNull(text: string): EpochMs | null {
+  return text === "" ? null : instantOf(text);
+}
+
+/** Documents are validated when they are read and written by us otherwise: a bad timestamp here is a defect. */
+function instantOf(text: string): EpochMs {
+  const at = parseInstant(text);
+  if (!at.ok) {
+    throw new Error(`invariant broken: state document holds the timestamp ${JSON.stringify(text)}`);
+  }
+  return at.value;
+}

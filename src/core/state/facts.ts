@@ -1,0 +1,47 @@
+/**
+ * What a transition says to the ledger (S36), as data. A fact is written in the transaction that stores the document it
+ * came with, and writing it twice changes nothing: its identity, period and kind are its key.
+ */
+import type { RunKey } from "../policy.js";
+import type { EpochMs } from "../time/instant.js";
+import type { Outcome } from "./document.js";
+
+interface FactBase {
+  readonly identity: string;
+  readonly at: EpochMs;
+}
+
+export type LedgerFact =
+  | (FactBase & {
+      readonly kind: "outcome";
+      readonly periodId: string;
+      readonly outcome: Outcome;
+      readonly reason: string | null;
+      readonly nominalAt: EpochMs;
+      readonly chosenAt: EpochMs | null;
+    })
+  | (FactBase & {
+      readonly kind: "run_started";
+      readonly run: RunKey;
+      readonly attemptId: string | null;
+    })
+  | (FactBase & {
+      readonly kind: "run_ended";
+      readonly run: RunKey;
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+      readonly reason: string | null;
+    })
+  | (FactBase & {
+      readonly kind: "periods_not_evaluated";
+      readonly firstAt: EpochMs;
+      readonly lastAt: EpochMs;
+      readonly count: number;
+      readonly isCountExact: boolean;
+    })
+  | (FactBase & { readonly kind: "before_definition"; readonly periodId: string })
+  | (FactBase & { readonly kind: "defined"; readonly definitionHash: string })
+  | (FactBase & { readonly kind: "removed" })
+  | (FactBase & { readonly kind: "paused"; readonly untilAt: EpochMs; readonly reason: string })
+  | (FactBase & { readonly kind: "resumed" })
+  | (FactBase & { readonly kind: "rewound"; readonly from: string; readonly to: string; readonly by: string });

@@ -1,0 +1,166 @@
+/**
+ * The transitions by which a period reaches its outcome (S22). Each writes `LastHandledPeriodID`; only a claim touches
+ * what is running. Terminal outcomes are permanent: a handled period cannot be given a second one.
+ */
+import type { Decision } from "../decision/model.js";
+import { isHandled } from "../periods.js";
+import type { MissedReason, SkippedReason } from "../policy.js";
+import { type EpochMs, floorToSecond, formatInstant } from "../time/instant.js";
+import {
+  type ActiveState,
+  activeStates,
+  isSlotTaken,
+  keyOf,
+  lastHandledAt,
+  type Outcome,
+  type StateDocument,
+} from "./document.js";
+import type { LedgerFact } from "./facts.js";
+import { appendHistory } from "./history.js";
+import { broken, sealed, type Transition } from "./transition.js";
+
+/** The gated process that a claim is about (S23, S27). */
+export interface ClaimedProcess {
+  readonly pid: number;
+  readonly pidStartTicks: number | null;
+  readonly bootId: string | null;
+  readonly attemptId: string | null;
+}
+
+export type Closing =
+  | { readonly outcome: "missed"; readonly reason: MissedReason }
+  | { readonly outcome: "skipped"; readonly reason: SkippedReason }
+  | { readonly outcome: "unschedulable"; readonly reason: string };
+
+/**
+ * S22, S23: `executed` is terminal from the start. The outcome and the running process are one transition, so that no
+ * instant exists at which one is durable without the other.
+ */
+export function claimPeriod(
+  document: StateDocument,
+  decision: Decision,
+  claimed: ClaimedProcess,
+  now: EpochMs,
+): Transition {
+  const { chosenAt } = decision;
+  if (chosenAt === null) {
+    throw broken(document, `${decision.periodId} is unschedulable and cannot be claimed`);
+  }
+  const active = activeOf(decision.periodId, chosenAt, null, claimed, now);
+  const next = withNewest({ ...handled(document, decision, "executed", null) }, active);
+  const outcome = outcomeFact(document, decision, "executed", null, now);
+  return sealed(document, next, outcome, startedFact(document, active, now));
+}
+
+/** S40: a run outside the job's own periods. It counts as active and handles nothing. */
+export function claimSlot(
+  document: StateDocument,
+  source: string,
+  slotAt: EpochMs,
+  claimed: ClaimedProcess,
+  now: EpochMs,
+): Transition {
+  const slotId = formatInstant(slotAt);
+  if (isSlotTaken(document, source, slotAt)) {
+    throw broken(document, `${source} slot ${slotId} was claimed before`);
+  }
+  const active = activeOf(slotId, slotAt, source, claimed, now);
+  const next = withNewest({ ...document, LastSlot: { ...document.LastSlot, [source]: slotId } }, active);
+  return sealed(document, next, startedFact(document, active, now));
+}
+
+/** Skipped, missed or unschedulable: nothing was started, and what is running goes on (S22). */
+export function closePeriod(
+  document: StateDocument,
+  decision: Decision,
+  closing: Closing,
+  now: EpochMs,
+  historyLimit: number,
+): Transition {
+  const closed = handled(document, decision, closing.outcome, closing.reason);
+  const entry = {
+    PeriodID: decision.periodId,
+    Outcome: closing.outcome,
+    NominalTime: decision.periodId,
+    ChosenTime: closed.LastChosenTime,
+    CompletedAt: secondText(now),
+    ExitCode: null,
+    Reason: closing.reason,
+  };
+  const next = { ...closed, History: appendHistory(document, entry, historyLimit) };
+  return sealed(document, next, outcomeFact(document, decision, closing.outcome, closing.reason, now));
+}
+
+/**
+ * S32: what was known is lost, so everything up to the current period counts as handled. Only a later period can run:
+ * corruption never starts anything twice.
+ */
+export function fencePeriod(
+  document: StateDocument,
+  decision: Decision,
+  now: EpochMs,
+  historyLimit: number,
+): Transition {
+  return closePeriod(document, decision, { outcome: "skipped", reason: "state_recovered" }, now, historyLimit);
+}
+
+function handled(document: StateDocument, decision: Decision, outcome: Outcome, reason: string | null): StateDocument {
+  if (isHandled(lastHandledAt(document), decision.nominalAt)) {
+    throw broken(document, `${decision.periodId} is handled already (${document.LastHandledPeriodID})`);
+  }
+  const { LastReason: _, ...rest } = document;
+  return {
+    ...rest,
+    LastHandledPeriodID: decision.periodId,
+    LastOutcome: outcome,
+    LastChosenTime: decision.chosenAt === null ? "" : formatInstant(decision.chosenAt),
+    LastNominalTime: decision.periodId,
+    ...(reason === null ? {} : { LastReason: reason }),
+  };
+}
+
+/** S26: ActiveExecution holds the newest; the one it displaces goes to the head of OtherActive. */
+function withNewest(document: StateDocument, newest: ActiveState): StateDocument {
+  const older = activeStates(document);
+  const next = { ...document, ActiveExecution: newest };
+  return older.length === 0 ? next : { ...next, OtherActive: older };
+}
+
+function activeOf(
+  periodId: string,
+  chosenAt: EpochMs,
+  source: string | null,
+  claimed: ClaimedProcess,
+  now: EpochMs,
+): ActiveState {
+  return {
+    PeriodID: periodId,
+    PID: claimed.pid,
+    StartedAt: secondText(now),
+    ChosenTime: formatInstant(chosenAt),
+    ...(claimed.pidStartTicks === null ? {} : { PIDStartTicks: claimed.pidStartTicks }),
+    ...(claimed.bootId === null ? {} : { BootID: claimed.bootId }),
+    ...(claimed.attemptId === null ? {} : { AttemptID: claimed.attemptId }),
+    ...(source === null ? {} : { Source: source }),
+  };
+}
+
+function outcomeFact(
+  document: StateDocument,
+  decision: Decision,
+  outcome: Outcome,
+  reason: string | null,
+  at: EpochMs,
+): LedgerFact {
+  const { periodId, nominalAt, chosenAt } = decision;
+  return { kind: "outcome", identity: document.Identity, periodId, outcome, reason, nominalAt, chosenAt, at };
+}
+
+function startedFact(document: StateDocument, active: ActiveState, at: EpochMs): LedgerFact {
+  const attemptId = active.AttemptID ?? null;
+  return { kind: "run_started", identity: document.Identity, run: keyOf(active), attemptId, at };
+}
+
+function secondText(at: EpochMs): string {
+  return formatInstant(floorToSecond(at));
+}
