@@ -1,0 +1,238 @@
+/**
+ * An activation while one step of it is being taken: tells the charts what happened, and routes what they ask of each
+ * other. What is left over are the effects that leave the activation. It lives for one step and is seen by nothing else.
+ */
+import type { Decision } from "../core/decision/model.js";
+import { type ActiveRun, dueAt, type RunKey } from "../core/policy.js";
+import { activeRuns, isSameRun, type StateDocument } from "../core/state/document.js";
+import type { Closing } from "../core/state/period-transitions.js";
+import type { RunEnding } from "../core/state/run-transitions.js";
+import type { EpochMs } from "../core/time/instant.js";
+import type { Activation, Attempt, JobScope, Undecided } from "./activation.js";
+import { advance, begin } from "./advance.js";
+import type { AttemptParams, Effect, OutwardEffect } from "./effects.js";
+import type { Engine } from "./engine.js";
+import type { ExecutionSnapshot } from "./execution.machine.js";
+import { type ExecutionEvent, runKeyOf } from "./execution-logic.js";
+import type { JobSnapshot } from "./job.machine.js";
+import type { JobEvent } from "./job-logic.js";
+import type { PeriodSnapshot } from "./period.machine.js";
+import type { PeriodEvent } from "./period-logic.js";
+
+/** What a step may know of the outside: one instant, and an id that was never used before. */
+export interface Moment {
+  readonly now: EpochMs;
+  readonly freshId: string;
+}
+
+export class Draft {
+  readonly engine: Engine;
+  readonly scope: JobScope;
+  readonly moment: Moment;
+  readonly outward: OutwardEffect[] = [];
+  job: JobSnapshot;
+  period: PeriodSnapshot | null;
+  undecided: Undecided | null;
+  attempts: readonly Attempt[];
+  passedAt: EpochMs | null;
+  mustReturn: boolean;
+  notedGapAt: EpochMs | null;
+  /** S11: when the period that was passed last had been due. */
+  passedDueAt: EpochMs | null = null;
+  /** A start failed in this step; the live period is open again. */
+  hasFailed = false;
+
+  constructor(engine: Engine, scope: JobScope, moment: Moment, from: Activation) {
+    this.engine = engine;
+    this.scope = scope;
+    this.moment = moment;
+    this.job = from.job;
+    this.period = from.period;
+    this.undecided = from.undecided;
+    this.attempts = from.attempts;
+    this.passedAt = from.passedAt;
+    this.mustReturn = from.mustReturn;
+    this.notedGapAt = from.notedGapAt;
+  }
+
+  get document(): StateDocument {
+    return this.job.context.document;
+  }
+
+  /**
+   * What runs, as the policy is to see it. For `replace` that includes runs which ended but whose tree is not verified gone
+   * (S25): their record is closed, yet nothing may start beside them.
+   */
+  get active(): readonly ActiveRun[] {
+    const onRecord = activeRuns(this.document);
+    if (this.scope.policy.concurrency !== "replace") {
+      return onRecord;
+    }
+    const lingering = this.attempts.filter(({ execution }) => execution.matches("terminating"));
+    const runs = lingering.map(({ execution: { context } }) => ({
+      ...runKeyOf(context),
+      slotAt: context.attempt.slotAt,
+    }));
+    return [...onRecord, ...runs.filter((run) => !onRecord.some((known) => isSameRun(known, run)))];
+  }
+
+  result(): Activation {
+    const { job, period, undecided, attempts, passedAt, mustReturn, notedGapAt } = this;
+    return { job, period, undecided, attempts, passedAt, mustReturn, notedGapAt };
+  }
+
+  tellJob(event: JobEvent): void {
+    const { snapshot, effects } = advance(this.engine.job, this.job, event);
+    this.job = snapshot;
+    this.route(effects, null);
+  }
+
+  tellPeriod(event: PeriodEvent): void {
+    if (this.period !== null) {
+      const { snapshot, effects } = advance(this.engine.period, this.period, event);
+      this.period = snapshot;
+      this.route(effects, null);
+    }
+  }
+
+  /** A report about an attempt that is over changes nothing. */
+  tellAttempt(attemptId: string, event: ExecutionEvent): void {
+    const attempt = this.attempt(attemptId);
+    if (attempt !== undefined) {
+      const { snapshot, effects } = advance(this.engine.execution, attempt.execution, event);
+      this.replace({ ...attempt, execution: snapshot });
+      this.route(effects, attemptId);
+      if (snapshot.matches("ended")) {
+        this.attempts = this.attempts.filter((other) => idOf(other) !== attemptId);
+      }
+    }
+  }
+
+  /** The period behind a claimed attempt goes on with it: running, then completed. */
+  tellClaimedPeriod(attemptId: string, event: PeriodEvent): void {
+    const attempt = this.attempt(attemptId);
+    if (attempt !== undefined && attempt.period !== null) {
+      this.replace({ ...attempt, period: advance(this.engine.period, attempt.period, event).snapshot });
+    }
+  }
+
+  attempt(attemptId: string): Attempt | undefined {
+    return this.attempts.find((attempt) => idOf(attempt) === attemptId);
+  }
+
+  /** A new attempt, whose gate is being made. */
+  arm(params: Omit<AttemptParams, "attemptId">, startByAt: EpochMs): void {
+    const { killGraceMs, timeoutMs } = this.scope;
+    const attempt = { ...params, attemptId: this.moment.freshId };
+    const { snapshot, effects } = begin(this.engine.execution, { attempt, startByAt, killGraceMs, timeoutMs });
+    this.attempts = [...this.attempts, { execution: snapshot, period: null }];
+    this.route(effects, attempt.attemptId);
+  }
+
+  /** The live period was handled, or needs no outcome: the next one follows it. */
+  pass(decision: Decision): void {
+    this.passedAt = decision.nominalAt;
+    this.passedDueAt = dueAt(decision);
+    this.period = null;
+  }
+
+  /** The claim goes into the transaction: from here on the period belongs to its attempt. */
+  handOver(attemptId: string, period: PeriodSnapshot): void {
+    const attempt = this.attempt(attemptId);
+    if (attempt !== undefined) {
+      this.replace({ ...attempt, period });
+    }
+    this.pass(period.context.decision);
+  }
+
+  private replace(changed: Attempt): void {
+    this.attempts = this.attempts.map((attempt) => (idOf(attempt) === idOf(changed) ? changed : attempt));
+  }
+
+  private route(effects: readonly Effect[], attemptId: string | null): void {
+    for (const effect of effects) {
+      this.routeOne(effect, attemptId ?? "");
+    }
+  }
+
+  private routeOne(effect: Effect, attemptId: string): void {
+    switch (effect.type) {
+      case "startAttempt":
+        this.startLive(effect.params.startByAt);
+        return;
+      case "endVictims":
+        this.endVictims(effect.params.victims);
+        return;
+      case "settle":
+        this.settle(effect.params.closing);
+        return;
+      case "recordStart":
+        this.recordStart(attemptId);
+        return;
+      case "recordEnd":
+        this.recordEnd(attemptId, effect.params.ending);
+        return;
+      case "refuse":
+        this.hasFailed ||= this.attempt(attemptId)?.execution.context.attempt.source === null;
+        return;
+      case "persist":
+        // Without a fact nothing changed: a repeated report costs no transaction.
+        if (effect.params.facts.length > 0) {
+          this.outward.push(effect);
+        }
+        return;
+      default:
+        this.outward.push(effect);
+    }
+  }
+
+  private startLive(startByAt: EpochMs): void {
+    const decision = this.period?.context.decision;
+    if (decision === undefined || decision.chosenAt === null) {
+      throw new Error("invariant broken: an attempt without a period that can be started");
+    }
+    const { periodId, nominalAt, chosenAt } = decision;
+    this.arm({ source: null, periodId, slotAt: nominalAt, chosenAt }, startByAt);
+  }
+
+  private endVictims(victims: readonly RunKey[]): void {
+    for (const attempt of this.attempts) {
+      const run = runKeyOf(attempt.execution.context);
+      if (victims.some((victim) => isSameRun(victim, run))) {
+        this.tellAttempt(idOf(attempt), { type: "END", reason: "replaced" });
+      }
+    }
+  }
+
+  private settle(closing: Closing): void {
+    const decision = this.period?.context.decision;
+    if (decision !== undefined) {
+      this.tellJob({ type: "CLOSE", decision, closing, now: this.moment.now });
+      this.pass(decision);
+    }
+  }
+
+  private recordStart(attemptId: string): void {
+    const execution = this.attempt(attemptId)?.execution;
+    if (execution !== undefined) {
+      this.tellJob({ type: "RUN_CONFIRMED", run: runKeyOf(execution.context) });
+    }
+  }
+
+  private recordEnd(attemptId: string, ending: RunEnding): void {
+    const execution = this.attempt(attemptId)?.execution;
+    if (execution !== undefined) {
+      this.tellJob({ type: "RUN_ENDED", run: runKeyOf(execution.context), ending, now: this.moment.now });
+      this.tellClaimedPeriod(attemptId, { type: "COMPLETED", ending });
+    }
+  }
+}
+
+export function idOf({ execution }: Attempt): string {
+  return execution.context.attempt.attemptId;
+}
+
+/** Nothing of it is on record yet, so that it may still be given up without a trace. */
+export function isUnclaimed(execution: ExecutionSnapshot): boolean {
+  return execution.matches("arming") || execution.matches({ gated: "waiting" });
+}

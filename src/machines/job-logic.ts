@@ -1,0 +1,145 @@
+/** What the job chart knows, is told, and does to its document. */
+import type { Decision } from "../core/decision/model.js";
+import { isPaused, type RunKey } from "../core/policy.js";
+import { assertNever } from "../core/result.js";
+import { define, pause, resume, retire } from "../core/state/definition-transitions.js";
+import { activeStates, type StateDocument, standingOf } from "../core/state/document.js";
+import type { LedgerFact } from "../core/state/facts.js";
+import {
+  type ClaimedProcess,
+  type Closing,
+  claimPeriod,
+  claimSlot,
+  closePeriod,
+} from "../core/state/period-transitions.js";
+import { completeRun, confirmRun, type RunEnding } from "../core/state/run-transitions.js";
+import { type Transition, unchanged } from "../core/state/transition.js";
+import type { EpochMs } from "../core/time/instant.js";
+import type { EffectParams } from "./effects.js";
+
+/** The document is the context: what the job knows is what is on record, so that the two cannot drift apart. */
+export interface JobContext {
+  readonly document: StateDocument;
+  readonly historyLimit: number;
+  /** `suspend` of the configuration (S17). */
+  readonly isSuspended: boolean;
+  /** What the last event had to say to the ledger; emptied when it has been handed on. */
+  readonly facts: readonly LedgerFact[];
+  readonly claimedBy: string | null;
+}
+
+export interface JobInput {
+  readonly document: StateDocument;
+  readonly historyLimit: number;
+  readonly isSuspended: boolean;
+}
+
+/** Events that change the document. */
+export type RecordEvent =
+  | {
+      readonly type: "CLAIM";
+      readonly decision: Decision;
+      readonly process: ClaimedProcess;
+      readonly attemptId: string;
+      readonly now: EpochMs;
+    }
+  | {
+      readonly type: "CLAIM_SLOT";
+      readonly source: string;
+      readonly slotAt: EpochMs;
+      readonly process: ClaimedProcess;
+      readonly attemptId: string;
+      readonly now: EpochMs;
+    }
+  | { readonly type: "CLOSE"; readonly decision: Decision; readonly closing: Closing; readonly now: EpochMs }
+  | { readonly type: "RUN_CONFIRMED"; readonly run: RunKey }
+  | { readonly type: "RUN_ENDED"; readonly run: RunKey; readonly ending: RunEnding; readonly now: EpochMs }
+  | { readonly type: "DEFINED"; readonly hash: string; readonly carriedAt: EpochMs | null; readonly now: EpochMs }
+  | { readonly type: "REMOVED"; readonly now: EpochMs }
+  | { readonly type: "PAUSED"; readonly untilAt: EpochMs; readonly reason: string; readonly now: EpochMs }
+  | { readonly type: "RESUMED"; readonly now: EpochMs }
+  /** Something for the ledger that changes nothing else: a gap (S13), a period before the definition (S14). */
+  | { readonly type: "NOTED"; readonly fact: LedgerFact };
+
+export type JobEvent =
+  | RecordEvent
+  | { readonly type: "CONFIGURED"; readonly isSuspended: boolean; readonly historyLimit: number }
+  | { readonly type: "TICK"; readonly now: EpochMs }
+  | { readonly type: "PLANNED" }
+  | { readonly type: "DUE" }
+  /** The live period needs no outcome, or is looked for anew. */
+  | { readonly type: "PASSED" };
+
+export function firstJob(input: JobInput): JobContext {
+  return { ...input, facts: [], claimedBy: null };
+}
+
+/** The one place that changes a document. */
+export function recorded(context: JobContext, event: JobEvent): Partial<JobContext> {
+  const { document, facts } = documentAfter(context, event);
+  return { document, facts, claimedBy: "attemptId" in event ? event.attemptId : null };
+}
+
+function documentAfter({ document, historyLimit }: JobContext, event: JobEvent): Transition {
+  switch (event.type) {
+    case "CLAIM":
+      return claimPeriod(document, event.decision, event.process, event.now);
+    case "CLAIM_SLOT":
+      return claimSlot(document, event.source, event.slotAt, event.process, event.now);
+    case "CLOSE":
+      return closePeriod(document, event.decision, event.closing, event.now, historyLimit);
+    case "RUN_CONFIRMED":
+      return { document: confirmRun(document, event.run), facts: [] };
+    case "RUN_ENDED":
+      return completeRun(document, event.run, event.ending, event.now, historyLimit);
+    case "DEFINED":
+      return define(document, event.hash, event.carriedAt, event.now);
+    case "REMOVED":
+      return retire(document, event.now);
+    case "PAUSED":
+      return pause(document, event.untilAt, event.reason, event.now);
+    case "RESUMED":
+      return resume(document, event.now);
+    case "TICK":
+      return isPauseOver({ document }, event) ? resume(document, event.now) : unchanged(document);
+    case "NOTED":
+      return { document, facts: [event.fact] };
+    case "CONFIGURED":
+    case "PLANNED":
+    case "DUE":
+    case "PASSED":
+      return unchanged(document);
+    default:
+      return assertNever(event, "job event");
+  }
+}
+
+/** S17: a pause ends by itself. */
+export function isPauseOver({ document }: Pick<JobContext, "document">, event: JobEvent): boolean {
+  return event.type === "TICK" && document.Pause !== undefined && !isPaused(standingOf(document), event.now);
+}
+
+export function hasRuns({ document }: JobContext): boolean {
+  return activeStates(document).length > 0;
+}
+
+export function isRemoved({ document }: JobContext): boolean {
+  return document.RemovedAt !== undefined;
+}
+
+/** S17: suspend is named before pause. */
+export function isHeldBySuspend(context: JobContext): boolean {
+  return !isRemoved(context) && context.isSuspended;
+}
+
+export function isHeldByPause(context: JobContext): boolean {
+  return !isRemoved(context) && !context.isSuspended && context.document.Pause !== undefined;
+}
+
+export function isFree(context: JobContext): boolean {
+  return !isRemoved(context) && !isHeldBySuspend(context) && !isHeldByPause(context);
+}
+
+export function persistParams({ document, facts, claimedBy }: JobContext): EffectParams["persist"] {
+  return { document, facts, claimedBy };
+}

@@ -1,0 +1,167 @@
+/**
+ * One identity: may it trigger, how far is its live period, does anything run. Its context is the state document; every
+ * change of it is recorded by one action and handed on to be persisted, so that a snapshot and the document say the
+ * same. What is planned is not part of it: plans are recomputed (STATE, non-goals).
+ */
+import { assign, type SnapshotFrom, setup } from "xstate";
+import type { StateDocument } from "../core/state/document.js";
+import { effect } from "./effects.js";
+import {
+  firstJob,
+  hasRuns,
+  isFree,
+  isHeldByPause,
+  isHeldBySuspend,
+  isPauseOver,
+  isRemoved,
+  type JobContext,
+  type JobEvent,
+  type JobInput,
+  persistParams,
+  recorded,
+} from "./job-logic.js";
+
+export const jobMachine = setup({
+  types: {
+    context: {} as JobContext,
+    events: {} as JobEvent,
+    input: {} as JobInput,
+  },
+  guards: {
+    isFree: ({ context }) => isFree(context),
+    isHeldBySuspend: ({ context }) => isHeldBySuspend(context),
+    isHeldByPause: ({ context }) => isHeldByPause(context),
+    isRemoved: ({ context }) => isRemoved(context),
+    isPauseOver: ({ context, event }) => isPauseOver(context, event),
+    hasRuns: ({ context }) => hasRuns(context),
+    hasNoRuns: ({ context }) => !hasRuns(context),
+  },
+  actions: {
+    record: assign(({ context, event }) => recorded(context, event)),
+    configure: assign(({ event }) =>
+      event.type === "CONFIGURED" ? { isSuspended: event.isSuspended, historyLimit: event.historyLimit } : {},
+    ),
+    persist: effect("persist"),
+    handedOn: assign({ facts: [], claimedBy: null }),
+  },
+}).createMachine({
+  id: "job",
+  context: ({ input }) => firstJob(input),
+  type: "parallel",
+  states: {
+    /** S17: suspend > pause. A removed job keeps its state and watches what it started to the end (S16). */
+    standing: {
+      initial: "enabled",
+      states: {
+        enabled: {
+          always: [
+            { guard: "isRemoved", target: "removed" },
+            { guard: "isHeldBySuspend", target: "suspended" },
+            { guard: "isHeldByPause", target: "paused" },
+          ],
+        },
+        suspended: {
+          always: [
+            { guard: "isRemoved", target: "removed" },
+            { guard: "isHeldByPause", target: "paused" },
+            { guard: "isFree", target: "enabled" },
+          ],
+        },
+        paused: {
+          always: [
+            { guard: "isRemoved", target: "removed" },
+            { guard: "isHeldBySuspend", target: "suspended" },
+            { guard: "isFree", target: "enabled" },
+          ],
+        },
+        removed: {
+          always: [
+            { guard: "isHeldBySuspend", target: "suspended" },
+            { guard: "isHeldByPause", target: "paused" },
+            { guard: "isFree", target: "enabled" },
+          ],
+        },
+      },
+    },
+    /** Every change of the document, whatever else the event does. */
+    record: {
+      on: {
+        CLAIM: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        CLAIM_SLOT: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        CLOSE: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        RUN_CONFIRMED: { actions: "record" },
+        RUN_ENDED: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        DEFINED: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        REMOVED: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        PAUSED: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        RESUMED: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        NOTED: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        CONFIGURED: { actions: "configure" },
+        TICK: {
+          guard: "isPauseOver",
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+      },
+    },
+    /** How far the live period is; the period itself is a machine of its own. */
+    period: {
+      initial: "none",
+      on: { PLANNED: ".planned", CLAIM: ".none", CLOSE: ".none", PASSED: ".none" },
+      states: {
+        none: {},
+        planned: { on: { DUE: "eligible" } },
+        eligible: {},
+      },
+    },
+    runs: {
+      initial: "idle",
+      states: {
+        idle: { always: { guard: "hasRuns", target: "busy" } },
+        busy: { always: { guard: "hasNoRuns", target: "idle" } },
+      },
+    },
+  },
+});
+
+export type JobSnapshot = SnapshotFrom<typeof jobMachine>;
+
+/** A snapshot from a document: the same one that the document would be taken from. */
+export function jobSnapshotOf(input: JobInput, machine: typeof jobMachine = jobMachine): JobSnapshot {
+  const context = firstJob(input);
+  return machine.resolveState({
+    value: { standing: standingState(context), record: {}, period: "none", runs: hasRuns(context) ? "busy" : "idle" },
+    context,
+  });
+}
+
+export function documentOf(snapshot: JobSnapshot): StateDocument {
+  return snapshot.context.document;
+}
+
+function standingState(context: JobContext): "removed" | "suspended" | "paused" | "enabled" {
+  if (isRemoved(context)) {
+    return "removed";
+  }
+  if (isHeldBySuspend(context)) {
+    return "suspended";
+  }
+  return isHeldByPause(context) ? "paused" : "enabled";
+}

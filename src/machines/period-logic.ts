@@ -1,0 +1,86 @@
+/** What the period chart knows, is told, and asks. */
+import type { Decision } from "../core/decision/model.js";
+import { dueAt, type Verdict } from "../core/policy.js";
+import type { RunEnding } from "../core/state/run-transitions.js";
+import type { EpochMs } from "../core/time/instant.js";
+import type { EffectParams } from "./effects.js";
+
+export interface PeriodContext {
+  readonly decision: Decision;
+  /** S11: when the older period was handled that this one had to wait for. */
+  readonly heldUntilAt: EpochMs | null;
+  /** The judgement that is being carried out. */
+  readonly verdict: Verdict | null;
+  /** S24, S25: how often a start has failed. */
+  readonly failures: number;
+  /** When to try again; null unless retrying. */
+  readonly retryAt: EpochMs | null;
+  readonly ending: RunEnding | null;
+}
+
+export interface PeriodInput {
+  readonly decision: Decision;
+  readonly heldUntilAt: EpochMs | null;
+}
+
+export type PeriodEvent =
+  /** The policy was asked at `now`. */
+  | { readonly type: "JUDGED"; readonly verdict: Verdict; readonly now: EpochMs }
+  /** S25: every victim's tree is verified gone. */
+  | { readonly type: "CLEARED"; readonly startByAt: EpochMs }
+  /** S24, S25: nothing was started. */
+  | { readonly type: "START_FAILED"; readonly retryAt: EpochMs }
+  /** The claim is durable. */
+  | { readonly type: "CLAIMED" }
+  | { readonly type: "COMPLETED"; readonly ending: RunEnding };
+
+export function firstContext({ decision, heldUntilAt }: PeriodInput): PeriodContext {
+  return { decision, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null };
+}
+
+/** SPEC: eligible when `now >= chosen_time`. Nothing ever triggers early (S6). */
+export function isEligible(context: PeriodContext, event: PeriodEvent): boolean {
+  return event.type === "JUDGED" && event.now >= dueAt(context.decision);
+}
+
+export function isVerdict(context: PeriodContext, kind: Verdict["kind"]): boolean {
+  return context.verdict?.kind === kind;
+}
+
+export function takeVerdict(event: PeriodEvent): Partial<PeriodContext> {
+  return event.type === "JUDGED" ? { verdict: event.verdict, retryAt: null } : {};
+}
+
+export function takeClearance(event: PeriodEvent): Partial<PeriodContext> {
+  return event.type === "CLEARED" ? { verdict: { kind: "start", startByAt: event.startByAt } } : {};
+}
+
+export function countFailure(context: PeriodContext, event: PeriodEvent): Partial<PeriodContext> {
+  return event.type === "START_FAILED" ? { failures: context.failures + 1, retryAt: event.retryAt } : {};
+}
+
+export function takeEnding(event: PeriodEvent): Partial<PeriodContext> {
+  return event.type === "COMPLETED" ? { ending: event.ending } : {};
+}
+
+/** The effects' parameters are read off the verdict that led to them. */
+export function startParams({ verdict }: PeriodContext): EffectParams["startAttempt"] {
+  return { startByAt: verdict !== null && "startByAt" in verdict ? verdict.startByAt : Number.NaN };
+}
+
+export function victimParams({ verdict }: PeriodContext): EffectParams["endVictims"] {
+  return { victims: verdict?.kind === "replace" ? verdict.victims : [] };
+}
+
+export function settleParams({ verdict }: PeriodContext): EffectParams["settle"] {
+  switch (verdict?.kind) {
+    case "missed":
+      return { closing: { outcome: "missed", reason: verdict.reason } };
+    case "skipped":
+      return { closing: { outcome: "skipped", reason: verdict.reason } };
+    case "unschedulable":
+      return { closing: { outcome: "unschedulable", reason: verdict.reason } };
+    default:
+      throw new Error(`invariant broken: the verdict ${verdict?.kind} closes no period`);
+  }
+}

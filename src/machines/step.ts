@@ -1,0 +1,215 @@
+/**
+ * One event in the life of one identity: the next activation, and the effects that leave it, as values. Pure: the same
+ * arguments give the same step, so that a crash, a replay and a model check all meet the code that runs in production.
+ */
+import type { ErrorCode } from "../core/errors/registry.js";
+import { isPast, startLimitAt } from "../core/lateness.js";
+import { activeRuns, isSlotTaken, standingOf } from "../core/state/document.js";
+import type { ClaimedProcess } from "../core/state/period-transitions.js";
+import type { RunEnding } from "../core/state/run-transitions.js";
+import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
+import type { Activation, Attempt, JobScope } from "./activation.js";
+import { Draft, idOf, type Moment } from "./draft.js";
+import type { OutwardEffect } from "./effects.js";
+import { ENGINE, type Engine } from "./engine.js";
+import { apply, dropLive, evaluate, failStart, startIfCleared, successorDueAt, take } from "./judge.js";
+
+export type ActivationEvent =
+  /**
+   * The clock. `isReturning`: after a boot, a resume, a clock jump or a late wake (S13). `nominalAt`: the live period of a
+   * job that rested, from the timeline; null: not known.
+   */
+  | { readonly type: "WAKE"; readonly isReturning: boolean; readonly nominalAt: EpochMs | null }
+  | { readonly type: "READY"; readonly attemptId: string; readonly process: ClaimedProcess }
+  | { readonly type: "FAILED"; readonly attemptId: string; readonly code: ErrorCode }
+  | { readonly type: "DURABLE"; readonly attemptId: string }
+  | { readonly type: "STARTED"; readonly attemptId: string }
+  | { readonly type: "NOT_RUN"; readonly attemptId: string; readonly reason: "late" | "unconfirmed" }
+  | { readonly type: "EXITED"; readonly attemptId: string; readonly ending: RunEnding }
+  | { readonly type: "LOST"; readonly attemptId: string }
+  | { readonly type: "TERMINATED"; readonly attemptId: string; readonly isGone: boolean }
+  /** Cancel what was started. */
+  | { readonly type: "END"; readonly attemptId: string; readonly reason: string }
+  /** S40: run now, outside the job's own periods. */
+  | { readonly type: "RUN"; readonly source: string; readonly slotAt: EpochMs }
+  /**
+   * The scope of this step is a new one: another rule, policy or command. `hash` names the scheduling rule; `carriedAt` is
+   * the period that was live under the old one (`carriedPeriod`).
+   */
+  | { readonly type: "DEFINE"; readonly hash: string; readonly carriedAt: EpochMs | null }
+  | { readonly type: "REMOVE" }
+  | { readonly type: "PAUSE"; readonly untilAt: EpochMs; readonly reason: string }
+  | { readonly type: "RESUME" };
+
+export interface Step {
+  readonly activation: Activation;
+  /** In order. Nothing may be done before what stands before it, and GO not before its claim is durable. */
+  readonly effects: readonly OutwardEffect[];
+  /** S13: for `nextWakeAt`. */
+  readonly successorDueAt: EpochMs | null;
+}
+
+export type Stepper = (scope: JobScope, activation: Activation, event: ActivationEvent, moment: Moment) => Step;
+
+export function createStepper(engine: Engine): Stepper {
+  return (scope, activation, event, moment) => {
+    const draft = new Draft(engine, scope, moment, activation);
+    receive(draft, event);
+    return {
+      activation: draft.result(),
+      effects: draft.outward,
+      successorDueAt: draft.period?.matches({ eligible: "retrying" }) === true ? successorDueAt(draft) : null,
+    };
+  };
+}
+
+export const step: Stepper = createStepper(ENGINE);
+
+function receive(draft: Draft, event: ActivationEvent): void {
+  switch (event.type) {
+    case "WAKE":
+      wake(draft, event.isReturning, event.nominalAt);
+      return;
+    case "RUN":
+      run(draft, event.source, event.slotAt);
+      return;
+    case "DEFINE":
+      define(draft, event.hash, event.carriedAt);
+      return;
+    case "REMOVE":
+      remove(draft);
+      return;
+    case "PAUSE":
+      draft.tellJob({ ...event, type: "PAUSED", now: draft.moment.now });
+      return;
+    case "RESUME":
+      draft.tellJob({ type: "RESUMED", now: draft.moment.now });
+      evaluate(draft, true);
+      return;
+    default:
+      report(draft, event);
+      return;
+  }
+}
+
+function wake(draft: Draft, isReturning: boolean, nominalAt: EpochMs | null): void {
+  const { now } = draft.moment;
+  const wasPaused = draft.document.Pause !== undefined;
+  if (wasPaused) {
+    draft.tellJob({ type: "TICK", now });
+  }
+  for (const attempt of draft.attempts) {
+    draft.tellAttempt(idOf(attempt), { type: "TICK", now });
+  }
+  const hasReturned = isReturning || (wasPaused && draft.document.Pause === undefined);
+  const isResting = draft.period === null && draft.undecided === null && draft.document.RemovedAt === undefined;
+  if (!hasReturned && isResting) {
+    take(draft, nominalAt);
+  }
+  evaluate(draft, hasReturned);
+}
+
+/** What the launcher or the store says about one attempt. */
+function report(draft: Draft, event: Extract<ActivationEvent, { readonly attemptId: string }>): void {
+  const { attemptId } = event;
+  if (event.type === "READY") {
+    claim(draft, attemptId, event.process);
+    return;
+  }
+  if (event.type === "DURABLE") {
+    draft.tellClaimedPeriod(attemptId, { type: "CLAIMED" });
+    draft.tellAttempt(attemptId, { type: "DURABLE", now: draft.moment.now });
+  } else {
+    draft.tellAttempt(attemptId, event);
+  }
+  const isStubborn = event.type === "TERMINATED" && !event.isGone;
+  if (draft.hasFailed || (isStubborn && draft.period?.matches({ eligible: "clearing" }) === true)) {
+    failStart(draft);
+  }
+  startIfCleared(draft);
+}
+
+/** The gate is ready: judged once more, then claimed, or closed again (S20, S23). */
+function claim(draft: Draft, attemptId: string, process: ClaimedProcess): void {
+  draft.tellAttempt(attemptId, { type: "READY", process });
+  const attempt = draft.attempt(attemptId);
+  if (attempt === undefined || !attempt.execution.matches({ gated: "waiting" })) {
+    // A gate that nobody waits for: made for a period that was given up meanwhile.
+    draft.outward.push({ type: "closeGate", params: { attemptId } });
+    return;
+  }
+  if (attempt.execution.context.attempt.source === null) {
+    claimLive(draft, attempt, process);
+  } else {
+    claimSlot(draft, attempt, process);
+  }
+}
+
+function claimLive(draft: Draft, { execution }: Attempt, process: ClaimedProcess): void {
+  const { period, engine, scope, moment, document } = draft;
+  const { attempt, startByAt } = execution.context;
+  const { attemptId } = attempt;
+  if (period === null || period.context.decision.periodId !== attempt.periodId) {
+    draft.tellAttempt(attemptId, { type: "CLOSE" });
+    return;
+  }
+  const { decision } = period.context;
+  const standing = standingOf(document);
+  const active = activeRuns(document);
+  const verdict = engine.claimVerdict(standing, decision, scope.policy, active, moment.now, startByAt);
+  if (verdict.kind === "start") {
+    draft.tellJob({ type: "CLAIM", decision, process, attemptId, now: moment.now });
+    draft.tellAttempt(attemptId, { type: "CLAIM" });
+    draft.handOver(attemptId, period);
+    evaluate(draft, false);
+    return;
+  }
+  draft.tellAttempt(attemptId, { type: "CLOSE" });
+  if (apply(draft, verdict)) {
+    evaluate(draft, false);
+  }
+}
+
+/** S40: the operator's wish or a hint's is not judged by the job's policy, but it runs once, and not long after. */
+function claimSlot(draft: Draft, { execution }: Attempt, process: ClaimedProcess): void {
+  const { document, moment } = draft;
+  const { attempt, startByAt } = execution.context;
+  const { attemptId, source, slotAt } = attempt;
+  if (source === null || isSlotTaken(document, source, slotAt) || isPast(startByAt, moment.now)) {
+    draft.tellAttempt(attemptId, { type: "CLOSE" });
+    return;
+  }
+  draft.tellJob({ type: "CLAIM_SLOT", source, slotAt, process, attemptId, now: moment.now });
+  draft.tellAttempt(attemptId, { type: "CLAIM" });
+}
+
+function run(draft: Draft, source: string, slotAt: EpochMs): void {
+  const isAsked = draft.attempts.some(
+    ({ execution: { context } }) => context.attempt.source === source && context.attempt.slotAt === slotAt,
+  );
+  if (isAsked || isSlotTaken(draft.document, source, slotAt)) {
+    return;
+  }
+  const fromAt = floorToSecond(Math.max(slotAt, draft.moment.now));
+  const startByAt = startLimitAt(fromAt, draft.scope.startGraceMs);
+  draft.arm({ source, periodId: formatInstant(slotAt), slotAt, chosenAt: slotAt }, startByAt);
+}
+
+/** S16: the decision of the first unhandled period is made anew, and a gate that was made for the old one is closed. */
+function define(draft: Draft, hash: string, carriedAt: EpochMs | null): void {
+  const { policy, historyLimit } = draft.scope;
+  dropLive(draft);
+  draft.tellJob({ type: "CONFIGURED", isSuspended: policy.suspend, historyLimit });
+  draft.tellJob({ type: "DEFINED", hash, carriedAt, now: draft.moment.now });
+  draft.passedAt = null;
+  evaluate(draft, true);
+}
+
+/** S16: nothing new is started; what runs is watched to its end. */
+function remove(draft: Draft): void {
+  dropLive(draft);
+  for (const attempt of draft.attempts) {
+    draft.tellAttempt(idOf(attempt), { type: "CLOSE" });
+  }
+  draft.tellJob({ type: "REMOVED", now: draft.moment.now });
+}

@@ -1,0 +1,111 @@
+/** When two worlds, or two activations, are the same for everything that can happen next. */
+import { activeStates, type StateDocument } from "../../src/core/state/document.js";
+import type { LedgerFact } from "../../src/core/state/facts.js";
+import type { Activation } from "../../src/machines/activation.js";
+import type { Daemon, World } from "./world.js";
+
+const documents = new WeakMap<StateDocument, string>();
+const numbers = new WeakMap<Activation, number>();
+
+/**
+ * Gives the first activation that was seen to behave like this one. One for each exploration: snapshots remember their
+ * charts, and the charts of a control are others.
+ */
+export function interner(): (activation: Activation) => Activation {
+  const activations = new Map<string, Activation>();
+  return (activation) => {
+    const key = JSON.stringify(activationKey(activation));
+    const known = activations.get(key);
+    if (known === undefined) {
+      numbers.set(activation, activations.size);
+      activations.set(key, activation);
+    }
+    return known ?? activation;
+  };
+}
+
+/** Everything that a later step may read. Times of writing are left out: no rule reads them. */
+export function keyOf(world: World): string {
+  const { tick, daemon, disk, begun, outcomes, gateLosses, manualRuns } = world;
+  const processes = world.processes
+    .map((process) =>
+      [process.attemptId, process.source, process.periodId, process.pid, process.phase, process.latestAt].join(),
+    )
+    .sort();
+  return JSON.stringify([
+    tick,
+    documentKey(disk),
+    processes,
+    pairs(begun),
+    pairs(outcomes),
+    gateLosses,
+    manualRuns,
+    daemonKey(daemon),
+  ]);
+}
+
+function daemonKey(daemon: Daemon | null): unknown {
+  return (
+    daemon && [
+      numbers.get(daemon.activation),
+      daemon.writes.map((write) => [documentKey(write.document), write.facts.map(factKey), write.claimedBy]),
+      daemon.durable,
+      daemon.goes,
+      daemon.terminations,
+    ]
+  );
+}
+
+/** What a fact says of periods; the document beside it says the rest. */
+function factKey(fact: LedgerFact): string {
+  return fact.kind === "periods_not_evaluated" ? [fact.kind, fact.firstAt, fact.lastAt].join() : fact.kind;
+}
+
+function pairs(record: Readonly<Record<string, unknown>>): string {
+  return Object.entries(record).sort().join();
+}
+
+function documentKey(document: StateDocument): string {
+  const known = documents.get(document);
+  if (known !== undefined) {
+    return known;
+  }
+  const active = activeStates(document).map(({ PeriodID, PID, AttemptID, Source, Confirmed }) => [
+    ...[PeriodID, PID, AttemptID, Source, Confirmed],
+  ]);
+  const key = JSON.stringify([document.LastHandledPeriodID, document.LastOutcome, document.LastSlot, active]);
+  documents.set(document, key);
+  return key;
+}
+
+function activationKey({ job, period, attempts, passedAt, mustReturn, notedGapAt }: Activation): unknown {
+  return [
+    documentKey(job.context.document),
+    period && [
+      period.value,
+      period.context.decision.nominalAt,
+      period.context.heldUntilAt,
+      period.context.failures,
+      period.context.retryAt,
+      startByOf(period.context.verdict),
+    ],
+    attempts.map(({ execution, period: claimed }) => [
+      execution.value,
+      execution.context.attempt.attemptId,
+      execution.context.attempt.source,
+      execution.context.attempt.periodId,
+      execution.context.startByAt,
+      execution.context.process?.pid,
+      execution.context.endReason,
+      execution.context.ending === null,
+      claimed?.value,
+    ]),
+    passedAt,
+    mustReturn,
+    notedGapAt,
+  ];
+}
+
+function startByOf(verdict: object | null): unknown {
+  return verdict !== null && "startByAt" in verdict ? verdict.startByAt : null;
+}

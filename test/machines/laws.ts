@@ -1,0 +1,64 @@
+/** What must never be, in any world: said as soon as it is. */
+import { activeStates } from "../../src/core/state/document.js";
+import { formatInstant } from "../../src/core/time/instant.js";
+import { PERIODS, type Process, type Setting, type World, type Write } from "./world.js";
+
+/** S13: no outcome, but said. A period may still get one, after a backward step of the clock. */
+const NOT_EVALUATED = "not evaluated";
+
+/** What is known of each period after the write. An outcome is never forgotten over a note that there was none. */
+export function outcomesAfter(world: World, { facts }: Write): World["outcomes"] {
+  const outcomes: Record<string, string> = { ...world.outcomes };
+  for (const fact of facts) {
+    if (fact.kind === "outcome") {
+      outcomes[fact.periodId] = fact.outcome;
+    }
+    if (fact.kind === "periods_not_evaluated") {
+      for (const nominalAt of PERIODS.filter((each) => fact.firstAt <= each && each <= fact.lastAt)) {
+        outcomes[formatInstant(nominalAt)] ??= NOT_EVALUATED;
+      }
+    }
+  }
+  return outcomes;
+}
+
+export function commitViolation(before: World, after: World, { facts }: Write): string | null {
+  for (const fact of facts) {
+    if (fact.kind === "outcome" && (before.outcomes[fact.periodId] ?? NOT_EVALUATED) !== NOT_EVALUATED) {
+      return `second outcome of ${fact.periodId}`;
+    }
+  }
+  const last = after.disk.LastHandledPeriodID;
+  if (last < before.disk.LastHandledPeriodID) {
+    return "LastHandledPeriodID went back";
+  }
+  const silent = PERIODS.map(formatInstant).find((period) => period <= last && !(period in after.outcomes));
+  return silent === undefined ? null : `${silent} was passed over in silence`;
+}
+
+/** S40: a manual run at the instant of a period is not that period. */
+export function nameOf({ source, periodId }: Process): string {
+  return source === null ? periodId : `${source} ${periodId}`;
+}
+
+export function beginViolation({ scope }: Setting, world: World, process: Process): string | null {
+  if ((world.begun[nameOf(process)] ?? 0) > 1) {
+    return `${nameOf(process)} began twice`;
+  }
+  // A manual run is not judged by the policy, so it may come between the claim of a period and its begin.
+  const isBeside = world.processes.some(({ phase, source }) => phase === "running" && source === null);
+  return isBeside && process.source === null && scope.policy.concurrency !== "allow"
+    ? `${process.periodId} began beside another run`
+    : null;
+}
+
+/** Every process that runs is on record, so that a restart knows of it and nothing starts beside it unknowingly. */
+export function checked(world: World): World {
+  const known = activeStates(world.disk);
+  const isKnown = ({ attemptId, pid }: Process): boolean =>
+    known.some((active) => active.PID === pid && active.AttemptID === attemptId);
+  const stranger = world.processes.find((process) => process.phase === "running" && !isKnown(process));
+  return stranger === undefined
+    ? world
+    : { ...world, violation: world.violation ?? `${nameOf(stranger)} runs unrecorded` };
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { initialTransition, transition } from "xstate";
+import {
+  type SchedulerLifecycleEvent,
+  type SchedulerState,
+  schedulerMachine,
+} from "../../src/machines/scheduler.machine.js";
+
+const EVENTS: readonly SchedulerLifecycleEvent[] = [
+  { type: "INITIALIZE" },
+  { type: "INITIALIZED", schedulerId: "a" },
+  { type: "INITIALIZATION_FAILED", error: null },
+  { type: "STOP" },
+  { type: "DRAINED" },
+  { type: "DESTROYED" },
+];
+
+function step(state: SchedulerState, event: SchedulerLifecycleEvent) {
+  const [next, actions] = transition(schedulerMachine, schedulerMachine.resolveState({ value: state }), event);
+  return [event.type, next.value, ...actions.map(({ type }) => type)];
+}
+
+/** What each state does with the events it knows: event, next state, effects. All others change nothing. */
+const KNOWN: Readonly<Record<SchedulerState, readonly (readonly string[])[]>> = {
+  Uninitialized: [["INITIALIZE", "Initializing", "SchedulerInitializationStarted"]],
+  Initializing: [
+    ["INITIALIZE", "Initializing", "refuseAlreadyActive"],
+    ["INITIALIZED", "Running", "startPolling", "SchedulerInitializationCompleted"],
+    ["INITIALIZATION_FAILED", "Uninitialized", "SchedulerInitializationFailed"],
+  ],
+  Running: [
+    ["INITIALIZE", "Running", "refuseAlreadyActive"],
+    ["STOP", "Stopping", "SchedulerStopRequested", "stopPolling"],
+  ],
+  Stopping: [["DRAINED", "Stopped", "SchedulerStopped"]],
+  Stopped: [["DESTROYED", "Uninitialized"]],
+};
+
+describe("Scheduler lifecycle: every state, every event", () => {
+  it.each(Object.keys(KNOWN) as SchedulerState[])("%s", (state) => {
+    const steps = EVENTS.map((event) => step(state, event));
+    const inert = (type: string): readonly string[] => [type, state];
+    const expected = EVENTS.map(({ type }) => KNOWN[state].find(([known]) => known === type) ?? inert(type));
+    expect(steps).toEqual(expected);
+  });
+
+  it("begins uninitialized", () => {
+    expect(initialTransition(schedulerMachine)[0].value).toBe("Uninitialized");
+  });
+});
