@@ -1,0 +1,77 @@
+/**
+ * Which tasks are busy in this process, and when to look at the others. Knows no clock and no store, and is no truth:
+ * whether anything is owed is read from the record at the time.
+ */
+import type { EpochMs } from "../core/time/instant.js";
+import type { RegisteredTask } from "./registrations.js";
+import { nextLookAt, settledUntil } from "./task-rules.js";
+import { Timeline } from "./timeline.js";
+import type { TaskRecord } from "./types.js";
+import { ZonedCrons } from "./zoned-crons.js";
+
+export class Agenda {
+  readonly #tasks: readonly RegisteredTask[];
+  readonly crons = new ZonedCrons();
+  readonly #timeline: Timeline;
+  /** From the claim until the end of the run is durable. */
+  readonly #busy = new Set<number>();
+  /** At rest and owed a retry at once: not before the loop has slept, or a zero delay would starve the process. */
+  readonly #held = new Set<number>();
+
+  constructor(tasks: readonly RegisteredTask[]) {
+    this.#tasks = tasks;
+    this.#timeline = new Timeline(tasks.length);
+  }
+
+  isBusy(slot: number): boolean {
+    return this.#busy.has(slot) || this.#held.has(slot);
+  }
+
+  earliestAt(): EpochMs {
+    return this.#timeline.earliestAt();
+  }
+
+  due(now: EpochMs): Int32Array {
+    return this.#timeline.due(now);
+  }
+
+  plan(slot: number, at: EpochMs): void {
+    this.#timeline.set(slot, at);
+  }
+
+  planAll(records: readonly TaskRecord[]): void {
+    for (const [slot, record] of records.entries()) this.plan(slot, this.#nextLookAt(slot, record));
+  }
+
+  begin(slot: number): void {
+    this.#timeline.delete(slot);
+    this.#busy.add(slot);
+  }
+
+  /** A run has ended and its record is known; null: it is not, so look at it next. Returns when to look. */
+  rest(slot: number, record: TaskRecord | null, now: EpochMs): EpochMs {
+    this.#busy.delete(slot);
+    const at = record === null ? Number.NEGATIVE_INFINITY : this.#nextLookAt(slot, record);
+    if (record !== null && at <= now && !this.#isOccurrenceDue(slot, record, now)) this.#held.add(slot);
+    else this.plan(slot, at);
+    return at;
+  }
+
+  /** To be called right before every sleep. */
+  releaseHeld(): void {
+    for (const slot of this.#held) this.plan(slot, Number.NEGATIVE_INFINITY);
+    this.#held.clear();
+  }
+
+  #nextLookAt(slot: number, record: TaskRecord): EpochMs {
+    return nextLookAt(record, this.crons.of(this.#task(slot).fields));
+  }
+
+  #isOccurrenceDue(slot: number, record: TaskRecord, now: EpochMs): boolean {
+    return this.crons.of(this.#task(slot).fields).nextAfter(settledUntil(record)) <= now;
+  }
+
+  #task(slot: number): RegisteredTask {
+    return this.#tasks[slot] as RegisteredTask;
+  }
+}

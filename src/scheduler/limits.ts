@@ -1,0 +1,19 @@
+/** Every bound of the Declarative Scheduler's loops and retries, by name. */
+export const SCHEDULER_LIMITS = {
+  /** First pause after a failed transaction while polling; it doubles with every further failure. */
+  storeRetryFirstMs: 1_000,
+  /** Longest pause after a failed transaction: short enough that a store that is back delays no start for a minute. */
+  storeRetryMaxMs: 30_000,
+  /** How often `stop` tries to write what is still unwritten; what remains is recognised as orphaned later. */
+  storeAttemptsAtStop: 3,
+  /** Pause of the loop when the injected sleeper or clock fails. */
+  faultPauseMs: 1_000,
+  /** A start may be this late however few tasks there are (R1, R2) ... */
+  lateStartMs: 60_000,
+  /** ... and later by this much for each task: 100,000 tasks, 10 minutes. */
+  lateStartMsPerTask: 6,
+  /** Longest retry delay: beyond it an instant could leave the range of dates. */
+  retryDelayMs: 100 * 365 * 86_400_000,
+  /** A wall clock that went back by more than this between two evaluations is reported. */
+  clockStepBackMs: 1_000,
+} as const;

@@ -1,0 +1,102 @@
+/**
+ * Evaluate, sleep, evaluate: exactly one sleep for each evaluation, and between the end of a sleep and the evaluation
+ * nothing but micro-tasks. Neither a failing evaluation nor a failing sleeper ends the loop; only `stop` does.
+ */
+import { hostSleeper, nextMacrotask } from "./host.js";
+import { SCHEDULER_LIMITS } from "./limits.js";
+import type { Sleeper } from "./types.js";
+
+export interface LoopWork {
+  evaluate(): Promise<void>;
+  /** Asked right before every sleep. */
+  sleepMs(): number;
+  /** Read at every use, as everything that is injected. */
+  sleeper(): Sleeper;
+  faulted(error: unknown, what: string): void;
+}
+
+export class PollingLoop {
+  readonly #work: LoopWork;
+  /** For pauses after the injected sleeper failed. */
+  readonly #pause = hostSleeper();
+  #isStopping = false;
+  #endSleep: (() => void) | null = null;
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(work: LoopWork) {
+    this.#work = work;
+  }
+
+  /** The first evaluation comes at least one macrotask later: whoever awaits `initialize` goes first (P3). */
+  start(): void {
+    this.#done = this.#run();
+  }
+
+  /** Ends the sleep under way; without one nothing happens, because the next sleep is computed from what holds then. */
+  wake(): void {
+    if (this.#endSleep === null) return;
+    try {
+      this.#work.sleeper().wake();
+    } catch (error) {
+      this.#work.faulted(error, "the sleeper could not be woken");
+    }
+  }
+
+  /** Resolves when the evaluation under way is over. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.wake();
+    this.#endSleep?.();
+    this.#pause.wake();
+    await this.#done;
+  }
+
+  async #run(): Promise<void> {
+    await nextMacrotask();
+    while (!this.#isStopping) {
+      const hasFaulted = await this.#evaluate();
+      // Nothing may come between this question and the sleep: a wake-up in between would be lost.
+      const ms = hasFaulted ? SCHEDULER_LIMITS.faultPauseMs : this.#sleepMs();
+      // Timers and I/O get their turn even if the sleeper has none to offer.
+      if (ms <= 0) await nextMacrotask();
+      if (!this.#isStopping) await this.#sleep(ms);
+    }
+  }
+
+  async #evaluate(): Promise<boolean> {
+    try {
+      await this.#work.evaluate();
+      return false;
+    } catch (error) {
+      this.#work.faulted(error, "an evaluation failed");
+      return true;
+    }
+  }
+
+  #sleepMs(): number {
+    try {
+      return this.#work.sleepMs();
+    } catch (error) {
+      this.#work.faulted(error, "the next wake-up is unknown");
+      return SCHEDULER_LIMITS.faultPauseMs;
+    }
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#endSleep = null;
+        resolve();
+      };
+      this.#endSleep = end;
+      this.#injectedSleep(ms).then(end, (error: unknown) => {
+        this.#work.faulted(error, "the sleeper failed");
+        void this.#pause.sleep(SCHEDULER_LIMITS.faultPauseMs).then(end);
+      });
+    });
+  }
+
+  async #injectedSleep(ms: number): Promise<void> {
+    await this.#work.sleeper().sleep(ms);
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Runs callbacks, and makes their ends durable. All ends that are known when a transaction begins share it. An end that
+ * could not be written is tried again; until it is durable its task stays busy.
+ */
+import type { EpochMs } from "../core/time/instant.js";
+import type { Claim } from "./claims.js";
+import { type Completion, completeRuns } from "./completions.js";
+import { nextMacrotask } from "./host.js";
+import { SCHEDULER_LIMITS } from "./limits.js";
+import type { RecordAccess } from "./record-access.js";
+import type { Reporter } from "./reporter.js";
+import { stepTask } from "./task-rules.js";
+import type { TaskRecord } from "./types.js";
+
+export interface RunsWork {
+  readonly records: RecordAccess;
+  readonly reporter: Reporter;
+  /** Never throws: a clock that fails must not lose the end of a run. */
+  now(): EpochMs;
+  /** Whether the store had better be left alone for now. */
+  isBackingOff(): boolean;
+  storeSucceeded(): void;
+  storeFailed(operation: string, error: unknown): void;
+  /** The end of the run is durable, or given up; null: the record was not ours to change. */
+  settled(slot: number, record: TaskRecord | null): void;
+}
+
+type Outcome = { readonly type: "SUCCEEDED" } | { readonly type: "FAILED"; readonly error: unknown };
+
+export class Runs {
+  readonly #work: RunsWork;
+  #running = 0;
+  #unwritten: readonly Completion[] = [];
+  #arrived: Completion[] = [];
+  #writing: Promise<void> | null = null;
+  #idle: (() => void) | null = null;
+
+  constructor(work: RunsWork) {
+    this.#work = work;
+  }
+
+  /** Calls the callback at once. */
+  begin(claim: Claim, startedAt: EpochMs): void {
+    this.#running++;
+    void this.#call(claim).then((outcome) => this.#ended(claim, startedAt, outcome));
+  }
+
+  /** Writes what is not written yet, unless that is under way or the store is to be left alone. */
+  flush(): void {
+    if (this.#writing !== null || !this.#hasPending() || this.#work.isBackingOff()) return;
+    // In a micro-task: ends that come in the same turn are written together.
+    this.#writing = Promise.resolve().then(() => this.#writeAll());
+  }
+
+  /** Resolves when every callback has ended and its end is written or, after named attempts, given up. */
+  async drain(): Promise<void> {
+    if (this.#running > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    }
+    while (this.#writing !== null) await this.#writing;
+    for (let left = SCHEDULER_LIMITS.storeAttemptsAtStop; left > 0 && this.#hasPending(); left--) {
+      if (!(await this.#writeBatch())) await nextMacrotask();
+    }
+  }
+
+  #hasPending(): boolean {
+    return this.#unwritten.length + this.#arrived.length > 0;
+  }
+
+  async #call(claim: Claim): Promise<Outcome> {
+    try {
+      await claim.task.callback();
+      return { type: "SUCCEEDED" };
+    } catch (error) {
+      return { type: "FAILED", error };
+    }
+  }
+
+  #ended(claim: Claim, startedAt: EpochMs, outcome: Outcome): void {
+    const endedAt = this.#work.now();
+    const { effects } = stepTask("Running", { type: outcome.type });
+    this.#arrived.push({ claim, endedAt, effects });
+    this.#announce(claim, outcome, startedAt, endedAt);
+    this.#running--;
+    if (this.#running === 0) this.#idle?.();
+    this.flush();
+  }
+
+  #announce(claim: Claim, outcome: Outcome, startedAt: EpochMs, endedAt: EpochMs): void {
+    const { name, retryDelayMs } = claim.task;
+    if (outcome.type === "SUCCEEDED") {
+      this.#work.reporter.emit({ type: "TaskRunCompleted", name, startedAt }, endedAt);
+      return;
+    }
+    const pendingRetryUntil = endedAt + retryDelayMs;
+    const { error } = outcome;
+    this.#work.reporter.emit({ type: "TaskRunFailed", name, startedAt, error, pendingRetryUntil }, endedAt);
+  }
+
+  async #writeAll(): Promise<void> {
+    let isWriting = true;
+    while (isWriting && this.#hasPending()) isWriting = await this.#writeBatch();
+    this.#writing = null;
+  }
+
+  /** Returns whether it succeeded. */
+  async #writeBatch(): Promise<boolean> {
+    const batch = [...this.#unwritten, ...this.#arrived];
+    this.#unwritten = batch;
+    this.#arrived = [];
+    let records: readonly (TaskRecord | null)[];
+    try {
+      records = await this.#work.records.transact((view) => completeRuns(batch, (name) => view.get(name)));
+    } catch (error) {
+      this.#work.storeFailed("complete", error);
+      return false;
+    }
+    this.#unwritten = [];
+    this.#work.storeSucceeded();
+    for (const [i, { claim }] of batch.entries()) this.#work.settled(claim.slot, records[i] ?? null);
+    return true;
+  }
+}

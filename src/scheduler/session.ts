@@ -1,0 +1,253 @@
+/**
+ * One active stretch of a scheduler, from `initialize` to `stop`: one identifier, one list of tasks, one loop. What is
+ * decided is pure (`reconcile`, `claims`, `completions`); here it is carried out: claim durably, start, write the end.
+ */
+import { type EpochMs, MINUTE_MS } from "../core/time/instant.js";
+import { type PollingEffect, pollingMachine } from "../machines/polling.machine.js";
+import { Agenda } from "./agenda.js";
+import { ChartDriver } from "./chart-driver.js";
+import { type Claim, type Evaluation, evaluateTasks } from "./claims.js";
+import { undoClaims } from "./completions.js";
+import { startOfMinute } from "./cron.js";
+import { TaskStoreError } from "./errors.js";
+import { nextMacrotask } from "./host.js";
+import { SCHEDULER_LIMITS } from "./limits.js";
+import { PollingLoop } from "./polling-loop.js";
+import type { Ports } from "./ports.js";
+import { type QuarantinedRecord, type Reconciliation, reconcile } from "./reconcile.js";
+import { accessTo, type RecordAccess } from "./record-access.js";
+import type { RegisteredTask, TaskList } from "./registrations.js";
+import type { Reporter } from "./reporter.js";
+import { announceStart } from "./run-events.js";
+import { Runs } from "./runs.js";
+import { StoreBackoff } from "./store-backoff.js";
+import type { TaskRecord } from "./types.js";
+
+export class Session {
+  readonly schedulerId: string;
+  readonly #ports: Ports;
+  readonly #reporter: Reporter;
+  readonly #tasks: readonly RegisteredTask[];
+  readonly #agenda: Agenda;
+  readonly #records: RecordAccess;
+  readonly #backoff = new StoreBackoff();
+  readonly #runs: Runs;
+  readonly #loop: PollingLoop;
+  readonly #chart: ChartDriver<typeof pollingMachine, PollingEffect>;
+  #activeSince: EpochMs = 0;
+  #lastNow: EpochMs = Number.NEGATIVE_INFINITY;
+  /** The zone changed: every task is planned anew, and stays to be until that has succeeded. */
+  #mustLookAtAll = false;
+  #isStopping = false;
+  /** End of the sleep under way, as planned. */
+  #plannedWakeAt: EpochMs = Number.NEGATIVE_INFINITY;
+
+  constructor(ports: Ports, reporter: Reporter, tasks: readonly RegisteredTask[]) {
+    this.#ports = ports;
+    this.#reporter = reporter;
+    this.#tasks = tasks;
+    this.schedulerId = ports.newId();
+    this.#agenda = new Agenda(tasks);
+    this.#records = accessTo(ports.store);
+    this.#runs = new Runs({
+      records: this.#records,
+      reporter,
+      now: () => ports.lenientNow(),
+      isBackingOff: () => this.#backoff.remainingMs(ports.lenientNow()) > 0,
+      storeSucceeded: () => this.#backoff.succeeded(),
+      storeFailed: (operation, error) => this.#storeFailed(operation, error),
+      settled: (slot, record) => this.#settled(slot, record),
+    });
+    this.#loop = new PollingLoop({
+      evaluate: () => this.#evaluate(),
+      sleepMs: () => this.#sleepMs(),
+      sleeper: () => ports.sleeper,
+      faulted: (error, what) => reporter.log("error", { error }, what),
+    });
+    this.#chart = new ChartDriver(pollingMachine, (effect) => this.#carryOut(effect));
+  }
+
+  /** Brings the store in line with the list, in one transaction. Rejects with a TaskStoreError, and then nothing changed. */
+  async reconcile(list: TaskList): Promise<void> {
+    const now = this.#ports.now();
+    this.#activeSince = now;
+    this.#followZone();
+    const { names, quarantined, records } = await this.#reconcileStore(list, now);
+    this.#mustLookAtAll = false;
+    this.#quarantined(quarantined);
+    this.#reporter.emit({ type: "Reconciled", ...names });
+    this.#agenda.planAll(records);
+  }
+
+  async #reconcileStore(list: TaskList, now: EpochMs): Promise<Reconciliation> {
+    const context = { now, schedulerId: this.schedulerId };
+    try {
+      return await this.#records.transact((view) => {
+        const result = reconcile(view.all(), list, context);
+        return { put: result.put, remove: result.remove, result };
+      });
+    } catch (error) {
+      this.#reporter.emit({ type: "StoreFailed", operation: "reconcile", error, retryInMs: null });
+      throw new TaskStoreError("reconcile", error);
+    }
+  }
+
+  start(): void {
+    this.#activeSince = this.#ports.lenientNow();
+    this.#chart.send({ type: "SCHEDULED", taskCount: this.#tasks.length });
+  }
+
+  /** From the call on nothing is started. Resolves when nothing runs and the store is let go. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#chart.send({ type: "STOP_REQUESTED" });
+    await this.#loop.stop();
+    await this.#runs.drain();
+    this.#chart.send({ type: "DRAINED" });
+    await this.release();
+  }
+
+  async release(): Promise<void> {
+    try {
+      await this.#ports.store.release?.();
+    } catch (error) {
+      this.#reporter.emit({ type: "StoreFailed", operation: "release", error, retryInMs: null });
+    }
+  }
+
+  #carryOut(effect: PollingEffect): void {
+    if (effect === "startLoop") this.#loop.start();
+    else if (effect === "stopLoop") void this.#loop.stop();
+    else this.#reporter.emit({ type: effect });
+  }
+
+  /** One `now`, before any I/O, for everything that is due. */
+  async #evaluate(): Promise<void> {
+    const now = this.#ports.now();
+    this.#noticeStepBack(now);
+    if (this.#backoff.remainingMs(now) > 0) return;
+    this.#followZone();
+    const claims = await this.#claim(now);
+    const unbegun = this.#start(claims);
+    if (unbegun.length > 0) await this.#undo(unbegun, now);
+    this.#runs.flush();
+  }
+
+  /** Looks at what the timeline calls due, or at everything when the records may have changed behind our back. */
+  async #claim(now: EpochMs): Promise<readonly Claim[]> {
+    const due = this.#agenda.due(now);
+    const isQuiet = due.length === 0 && !this.#mustLookAtAll && this.#records.isUndisturbed();
+    if (isQuiet) return [];
+    let evaluation: Evaluation;
+    try {
+      evaluation = await this.#records.transact((view) => {
+        const slots = this.#mustLookAtAll || view.isForeign ? this.#tasks.keys() : due;
+        const result = this.#evaluateTasks(now, slots, (name) => view.get(name));
+        return { put: result.put, result };
+      });
+    } catch (error) {
+      this.#storeFailed("claim", error);
+      return [];
+    }
+    this.#backoff.succeeded();
+    this.#mustLookAtAll = false;
+    for (const { slot, at } of evaluation.plans) this.#agenda.plan(slot, at);
+    this.#quarantined(evaluation.quarantined);
+    return evaluation.claims;
+  }
+
+  #evaluateTasks(now: EpochMs, slots: Iterable<number>, get: (name: string) => unknown): Evaluation {
+    return evaluateTasks({
+      now,
+      slots,
+      get,
+      schedulerId: this.schedulerId,
+      activeSince: this.#activeSince,
+      tasks: this.#tasks,
+      crons: this.#agenda.crons,
+      isBusy: (slot) => this.#agenda.isBusy(slot),
+    });
+  }
+
+  /** All in one go, unless a callback or a listener stops the scheduler meanwhile: the rest is returned (P4). */
+  #start(claims: readonly Claim[]): readonly Claim[] {
+    if (claims.length === 0) return claims;
+    const startedAt = this.#ports.lenientNow();
+    for (const [i, claim] of claims.entries()) {
+      if (this.#isStopping) return claims.slice(i);
+      this.#agenda.begin(claim.slot);
+      announceStart(this.#reporter, claim, startedAt, this.#tasks.length);
+      this.#runs.begin(claim, startedAt);
+    }
+    return [];
+  }
+
+  /** What cannot be taken back is recognised as orphaned by the next `initialize`. */
+  async #undo(claims: readonly Claim[], now: EpochMs): Promise<void> {
+    for (let left = SCHEDULER_LIMITS.storeAttemptsAtStop; left > 0; left--) {
+      try {
+        await this.#records.transact((view) => undoClaims(claims, (name) => view.get(name), now));
+        return;
+      } catch (error) {
+        this.#storeFailed("undo", error);
+        await nextMacrotask();
+      }
+    }
+  }
+
+  #settled(slot: number, record: TaskRecord | null): void {
+    if (this.#isStopping) return;
+    const at = this.#agenda.rest(slot, record, this.#ports.lenientNow());
+    this.#wakeBy(at);
+  }
+
+  /** At most one wake for each sleep, however many runs end during it. */
+  #wakeBy(at: EpochMs): void {
+    if (at >= this.#plannedWakeAt) return;
+    this.#plannedWakeAt = Number.NEGATIVE_INFINITY;
+    this.#loop.wake();
+  }
+
+  /** To the next minute at most: the zone, the clock and the store are looked at again even when nothing is planned. */
+  #sleepMs(): number {
+    this.#agenda.releaseHeld();
+    const now = this.#ports.now();
+    const boundaryAt = startOfMinute(now) + MINUTE_MS;
+    const pauseMs = this.#backoff.remainingMs(now);
+    const wantedAt = pauseMs > 0 ? now + pauseMs : this.#agenda.earliestAt();
+    this.#plannedWakeAt = Math.min(boundaryAt, wantedAt);
+    return Math.max(0, this.#plannedWakeAt - now);
+  }
+
+  #storeFailed(operation: string, error: unknown): void {
+    const now = this.#ports.lenientNow();
+    const pauseMs = this.#backoff.failed(now);
+    const retryInMs = this.#isStopping ? null : pauseMs;
+    this.#reporter.emit({ type: "StoreFailed", operation, error, retryInMs });
+    if (!this.#isStopping) this.#wakeBy(now + pauseMs);
+  }
+
+  #quarantined(records: readonly QuarantinedRecord[]): void {
+    for (const { name, error, raw } of records) {
+      this.#reporter.emit({ type: "TaskRecordQuarantined", name, error, record: raw });
+    }
+  }
+
+  /** A zone that cannot be had leaves the last one in force. */
+  #followZone(): void {
+    const { crons } = this.#agenda;
+    try {
+      if (crons.moveTo(this.#ports.clock.timeZone())) this.#mustLookAtAll = true;
+    } catch (error) {
+      this.#reporter.log("error", { error }, "the time zone of the host is unknown");
+      if (!crons.hasZone) crons.moveTo("UTC");
+    }
+  }
+
+  /** Nothing to correct: what is due follows from the records. But whoever wonders why nothing runs should know. */
+  #noticeStepBack(now: EpochMs): void {
+    const backMs = this.#lastNow - now;
+    this.#lastNow = now;
+    if (backMs > SCHEDULER_LIMITS.clockStepBackMs) this.#reporter.log("warn", { backMs }, "clock_jump");
+  }
+}
