@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { createInterface } from "node:readline";
+import { build } from "vite";
+import { afterAll, afterEach, beforeAll } from "vitest";
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+
+export interface Programs {
+  readonly krond: string;
+  readonly kron: string;
+}
+
+/** The programs as they would be built, from the sources as they are, in a package of their own. */
+export function builtPrograms(): () => Programs {
+  const home = path.join(ROOT, "node_modules/.cache/kron-test", `krond-${process.pid}`);
+  const dist = path.join(home, "dist");
+  beforeAll(async () => {
+    fs.mkdirSync(dist, { recursive: true });
+    const imports = { "#launcher-process": "./dist/launcher-process.js" };
+    fs.writeFileSync(path.join(home, "package.json"), JSON.stringify({ type: "module", imports }));
+    const input = {
+      krond: path.join(ROOT, "src/cli/krond.ts"),
+      kron: path.join(ROOT, "src/cli/kron.ts"),
+      "launcher-process": path.join(ROOT, "src/actors/launcher/process.ts"),
+    };
+    await build({
+      configFile: false,
+      logLevel: "warn",
+      root: ROOT,
+      build: {
+        ssr: true,
+        outDir: dist,
+        emptyOutDir: true,
+        target: "node20",
+        minify: false,
+        rollupOptions: {
+          input,
+          external: [/^node:/, /^(?![./#]|\/)[^:]+$/],
+          output: { entryFileNames: "[name].js" },
+        },
+      },
+    });
+  });
+  afterAll(() => fs.rmSync(home, { recursive: true, force: true }));
+  return () => ({ krond: path.join(dist, "krond.js"), kron: path.join(dist, "kron.js") });
+}
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+/** A daemon in a process of its own. */
+export class RunningKrond {
+  readonly lines: LogLine[] = [];
+  readonly ended: Promise<number | string>;
+  stderr = "";
+  private readonly waiters = new Set<() => void>();
+  private hasEnded = false;
+
+  constructor(readonly child: ChildProcess) {
+    this.ended = once(child, "close").then(([code, signal]) => (code ?? signal) as number | string);
+    void this.ended.then(() => {
+      this.hasEnded = true;
+      this.wake();
+    });
+    child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
+      this.stderr += piece;
+    });
+    if (child.stdout === null) throw new Error("no standard output");
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      this.lines.push(JSON.parse(line) as LogLine);
+      this.wake();
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** The first line, from `from` on, that is what is looked for. Fails when the daemon ends before. */
+  async line(is: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
+    for (;;) {
+      const found = this.lines.slice(from).find(is);
+      if (found !== undefined) return found;
+      if (this.hasEnded) throw new Error(`krond has ended: ${this.stderr}\n${JSON.stringify(this.lines.slice(-20))}`);
+      await new Promise<void>((resolve) => this.waiters.add(resolve));
+    }
+  }
+
+  event(name: string, fields: LogLine = {}, from = 0): Promise<LogLine> {
+    const wanted = Object.entries(fields);
+    return this.line((line) => line["event"] === name && wanted.every(([key, value]) => line[key] === value), from);
+  }
+
+  ready(): Promise<LogLine> {
+    return this.event("ready");
+  }
+
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<number | string> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+
+  private wake(): void {
+    for (const waiter of [...this.waiters]) {
+      this.waiters.delete(waiter);
+      waiter();
+    }
+  }
+}
+
+export interface CommandResult {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export function runProgram(file: string, args: readonly string[]): CommandResult {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { encoding: "utf8", timeout: 30_000 });
+  return { status, out: stdout, err: stderr };
+}
+
+/** Starts daemons and leaves nothing of them behind: neither themselves, nor their launchers, nor their jobs. */
+export function krondProcesses(
+  programs: () => Programs,
+): (config: string, state: string, more?: readonly string[]) => RunningKrond {
+  const running: RunningKrond[] = [];
+  const states = new Set<string>();
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((it) => it.kill()));
+    for (const state of states) killJobsOf(state);
+    states.clear();
+  });
+  return (config, state, more = []) => {
+    states.add(state);
+    const args = ["start", "--config", config, "--state", state, "--log-format", "json", ...more];
+    const env = { ...process.env, KRON_CONFIG: "", KRON_STATE: "" };
+    const child = spawn(process.execPath, [programs().krond, ...args], { stdio: ["ignore", "pipe", "pipe"], env });
+    const it = new RunningKrond(child);
+    running.push(it);
+    return it;
+  };
+}
+
+/** Jobs of a test have this in their environment, by way of their configuration. */
+export const MARK = "STATE_UNDER_TEST";
+
+/** Every process that was started as a job on this state directory. */
+export function jobsOf(state: string): number[] {
+  const mark = `${MARK}=${state}`;
+  return fs
+    .readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => environmentOf(name).includes(mark))
+    .map(Number);
+}
+
+function environmentOf(pid: string): readonly string[] {
+  try {
+    return fs.readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+export function killJobsOf(state: string): void {
+  for (const pid of jobsOf(state)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It ended by itself in between.
+    }
+  }
+}
