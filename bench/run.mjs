@@ -9,7 +9,10 @@ import { parseArgs } from "node:util";
 import { machine } from "./lib/measure.mjs";
 import { markdown } from "./lib/report.mjs";
 
-const BENCHMARKS = { core: () => import("./core/index.mjs") };
+const BENCHMARKS = {
+  core: () => import("./core/index.mjs"),
+  scheduler: () => import("./scheduler/index.mjs"),
+};
 const folder = fileURLToPath(new URL(".", import.meta.url));
 
 const { values, positionals } = parseArgs({

@@ -49,9 +49,21 @@ export class Waker {
   arm(): void {
     this.isRunning = true;
     this.timer?.cancel();
-    const delayMs = sleepMs(this.clock.now(), this.nextDueAt());
-    this.plannedMs = this.clock.monotonicMs() + delayMs;
+    const monotonicMs = this.clock.monotonicMs();
+    // A wake that is overdue stays so: sleeping anew does not make up for the time that was lost.
+    const isOverdue = this.timer !== null && this.plannedMs < monotonicMs;
+    const delayMs = isOverdue ? 0 : sleepMs(this.clock.now(), this.nextDueAt());
+    this.plannedMs = isOverdue ? this.plannedMs : monotonicMs + delayMs;
     this.timer = this.clock.after(delayMs, () => this.wake());
+  }
+
+  /** Whether the next wake will find that the clock was moved, or that it comes later than this. */
+  isBehind(lateMs: number): boolean {
+    if (!this.isRunning) return false;
+    const monotonicMs = this.clock.monotonicMs();
+    return (
+      monotonicMs - this.plannedMs > lateMs || Math.abs(this.driftMs(this.clock.now(), monotonicMs)) > CLOCK_JUMP_MS
+    );
   }
 
   stop(): void {
@@ -63,11 +75,15 @@ export class Waker {
   private wake(): void {
     const wallAt = this.clock.now();
     const monotonicMs = this.clock.monotonicMs();
-    const driftMs = Math.round(wallAt - this.last.wallAt - (monotonicMs - this.last.monotonicMs));
+    const driftMs = this.driftMs(wallAt, monotonicMs);
     const lateMs = Math.max(0, Math.round(monotonicMs - this.plannedMs));
     this.last = { wallAt, monotonicMs };
     this.timer = null;
     this.onWake({ now: wallAt, jumpMs: Math.abs(driftMs) > CLOCK_JUMP_MS ? driftMs : null, lateMs });
     if (this.isRunning && this.timer === null) this.arm();
+  }
+
+  private driftMs(wallAt: EpochMs, monotonicMs: number): number {
+    return Math.round(wallAt - this.last.wallAt - (monotonicMs - this.last.monotonicMs));
   }
 }

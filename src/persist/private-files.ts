@@ -57,10 +57,27 @@ function checkOwnerAndMode(file: string, stat: fs.Stats, mode: number): Result<v
   return ok(undefined);
 }
 
+/** Ancestors may be links: only the directory itself has to be ours. */
+function syncAncestor(directory: string): void {
+  const descriptor = fs.openSync(directory, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+  try {
+    fs.fsyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** The name of a new directory is durable when this returns, and so are the names of ancestors that were missing. */
 function makeDirectory(directory: string): Result<void, KronError> {
   try {
-    fs.mkdirSync(path.dirname(directory), { recursive: true });
+    const parent = path.dirname(directory);
+    const firstMade = fs.mkdirSync(parent, { recursive: true });
     fs.mkdirSync(directory, { mode: DIRECTORY_MODE });
+    const oldest = firstMade === undefined ? parent : path.dirname(firstMade);
+    for (let at = parent; at.startsWith(oldest); at = path.dirname(at)) {
+      syncAncestor(at);
+      if (at === oldest) break;
+    }
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") return unreadable(`cannot create ${directory}`, error);
   }

@@ -3,11 +3,7 @@
  */
 
 /** Anything that says how long: milliseconds, an ISO 8601 text, a Temporal.Duration, or an object with `toMillis()`. */
-export type DurationLike =
-  | number
-  | string
-  | { toMillis(): number }
-  | { total(unit: "millisecond"): number };
+export type DurationLike = number | string | { toMillis(): number } | { total(unit: "millisecond"): number };
 
 export type Callback = () => Promise<void>;
 

@@ -117,7 +117,10 @@ export interface CommandResult {
 }
 
 export function runProgram(file: string, args: readonly string[]): CommandResult {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { encoding: "utf8", timeout: 30_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], {
+    encoding: "utf8",
+    timeout: 30_000,
+  });
   return { status, out: stdout, err: stderr };
 }
 

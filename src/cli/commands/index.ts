@@ -1,14 +1,20 @@
 import { ENGINE_VERSION } from "../../core/version.js";
 import type { Program } from "../program.js";
+import { CANCEL, PAUSE, RESUME, RUN } from "./control.js";
 import { EXPLAIN } from "./explain.js";
+import { HISTORY } from "./history.js";
 import { IMPORT } from "./import.js";
 import { LINT } from "./lint.js";
+import { LIST } from "./list.js";
+import { LOGS } from "./logs.js";
 import { NEXT } from "./next.js";
+import { PLAN } from "./plan.js";
 import { VERIFY } from "./verify.js";
+import { WHY } from "./why.js";
 
 export const KRON: Program = {
   name: "kron",
   summary: "Kron: a job scheduler whose every decision can be recomputed by anyone.",
   version: ENGINE_VERSION,
-  commands: [LINT, NEXT, EXPLAIN, VERIFY, IMPORT],
+  commands: [LINT, NEXT, EXPLAIN, VERIFY, LIST, WHY, HISTORY, LOGS, RUN, CANCEL, PAUSE, RESUME, PLAN, IMPORT],
 };

@@ -87,24 +87,27 @@ class CrontabReader {
 
   #readJob(text: JobText, at: LineNotes): void {
     const { unusable } = this.#variables;
+    const identity = this.#identityOf(text);
     const schedule = readCrontabSchedule(text.schedule.map((word) => word.text));
     if (!schedule.ok) {
-      this.#refuse(at, "job", schedule.error.problem, text.schedule[schedule.error.word] ?? text.command);
+      const { problem, word } = schedule.error;
+      this.#refuse(at, "job", problem, text.schedule[word] ?? text.command, identity);
     } else if (unusable !== null) {
-      this.#refuse(at, "job", dependsOn(unusable), text.command);
+      this.#refuse(at, "job", dependsOn(unusable), text.command, identity);
     } else {
-      this.#takeJob(text, schedule.value, at);
+      this.#takeJob(text, identity, schedule.value, at);
     }
   }
 
-  #takeJob(text: JobText, schedule: CrontabSchedule, at: LineNotes): void {
+  #takeJob(text: JobText, identity: string, schedule: CrontabSchedule, at: LineNotes): void {
     const { surroundings } = this.#variables;
-    const identity = this.#identityOf(text);
     const windowMs = windowOf(schedule.text, surroundings.delayMs);
     const raw = this.#rawJob(text, identity, schedule, surroundings, windowMs);
     const read = readJobDefinition(raw, undefined, { mayUseReservedPrefix: true });
     if (!read.ok) {
-      for (const problem of read.error) this.#addProblem(at, { ...problem, path: [] }, placeOf(problem, text));
+      for (const problem of read.error) {
+        this.#addProblem(at, { ...problem, path: [] }, placeOf(problem, text), identity);
+      }
       this.#lines.push(at.closed("job", "unsupported", [read.error[0]?.message ?? ""], null));
       return;
     }
@@ -152,14 +155,21 @@ class CrontabReader {
     return `crontab:${this.#file.split("/").at(-1)}:${hash}${count === 1 ? "" : `#${count}`}`;
   }
 
-  #refuse(at: LineNotes, kind: CrontabLine["kind"], problem: Problem, stretch: Stretch): void {
-    this.#addProblem(at, problem, stretch);
+  /** `identity` of the job in question, so that the others need not suffer for it (S35). */
+  #refuse(
+    at: LineNotes,
+    kind: CrontabLine["kind"],
+    problem: Problem,
+    stretch: Stretch,
+    identity: string | null = null,
+  ): void {
+    this.#addProblem(at, problem, stretch, identity);
     this.#lines.push(at.closed(kind, "unsupported", [problem.message], null));
   }
 
-  #addProblem({ line }: LineNotes, problem: Problem, { start, end }: Stretch): void {
+  #addProblem({ line }: LineNotes, problem: Problem, { start, end }: Stretch, identity: string | null): void {
     const length = Math.max(1, end - start);
-    this.#problems.push({ problem, file: this.#file, line, column: start + 1, length, identity: null });
+    this.#problems.push({ problem, file: this.#file, line, column: start + 1, length, identity });
   }
 }
 

@@ -36,8 +36,9 @@ export function retire(document: StateDocument, now: EpochMs): Transition {
   return sealed(document, next, { kind: "removed", identity: document.Identity, at: now });
 }
 
-/** S17: no trigger until then; nothing is handled meanwhile. */
-export function pause(document: StateDocument, untilAt: EpochMs, reason: string, now: EpochMs): Transition {
+/** S17: no trigger until then, to the second (S1); nothing is handled meanwhile. */
+export function pause(document: StateDocument, endAt: EpochMs, reason: string, now: EpochMs): Transition {
+  const untilAt = floorToSecond(endAt);
   const next = { ...document, Pause: { Until: formatInstant(untilAt), Reason: reason } };
   return sealed(document, next, { kind: "paused", identity: document.Identity, untilAt, reason, at: now });
 }

@@ -109,7 +109,7 @@ class Judge {
     else if (action.kind === "StoreFailed") this.#storeFailed();
     else if (action.kind === "StoreSlow") this.#wasSlow(action.began, action);
     else if (action.kind === "Zone") {
-      this.#time.timeZone = action.timeZone;
+      this.#time.changeZone(action.timeZone);
       this.#book.zoneChanged(action.timeZone, this.#lifecycle.era);
     }
   }

@@ -3,7 +3,7 @@
  * off. The abandoned instance is left to whatever it still believes; nothing of it gets through any more.
  */
 import type { Scheduler, SchedulerClock, SchedulerOptions, Sleeper, TaskStore } from "../types.js";
-import { type ObservedChange, tapStore } from "./store-tap.js";
+import { type CarryOut, tapStore } from "./store-tap.js";
 
 export type CreateScheduler = (options: SchedulerOptions) => Scheduler;
 
@@ -41,16 +41,27 @@ function tell(power: Switch, news: CrashNews): void {
 
 /** A transaction counts only if its instance is alive when it takes effect; a zombie's completions get through. */
 function cutStore(store: TaskStore, power: Switch): TaskStore {
-  return tapStore(store, {
-    around: async (carryOut) => {
-      if (power.state === "gone") return never();
-      const isLate = power.state === "zombie";
-      const changes = (change: ObservedChange): boolean => {
-        if (isLate && change.changesAnything()) tell(power, "late-write");
+  /** What was under way when the instance died may still take effect; nobody is left to hear how it went. */
+  const heard = async <T>(carryOut: CarryOut<T>): Promise<T> => {
+    try {
+      const outcome = await carryOut();
+      return power.state === "alive" ? outcome : never();
+    } catch (error) {
+      if (power.state !== "alive") return never();
+      throw error;
+    }
+  };
+  const late = <T>(carryOut: CarryOut<T>): Promise<T> =>
+    carryOut({
+      changes: (change) => {
+        if (change.changesAnything()) tell(power, "late-write");
         return true;
-      };
-      const outcome = await carryOut({ changes });
-      return isLate || power.state === "alive" ? outcome : never();
+      },
+    });
+  return tapStore(store, {
+    around: (carryOut) => {
+      if (power.state === "gone") return never();
+      return power.state === "zombie" ? late(carryOut) : heard(carryOut);
     },
     admits: () => power.state !== "gone",
   });

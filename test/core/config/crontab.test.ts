@@ -88,6 +88,20 @@ describe("S37: identities of crontab lines", () => {
   });
 });
 
+describe("S35: a line that cannot be taken over is one job, and the others need not suffer for it", () => {
+  test("problems of a job name it; those of a variable or of a line without form concern everybody", () => {
+    const { problems } = read(["@reboot a", "0 25 * * * a", "@daily %x", "5 fields", "SHELL=sh", "@daily b"]);
+    const expected = ["crontab:", "crontab:", "crontab:", null, null, "crontab:"];
+    expect(problems.map(({ identity }) => identity?.slice(0, 8) ?? null)).toEqual(expected);
+  });
+
+  test("mending a line leaves the identities of the others as they were", () => {
+    const repeats = ["@reboot a", "@daily a", "@daily a"].join("\n");
+    const identities = (text: string): unknown[] => read([text]).jobs.map(({ definition }) => definition.identity);
+    expect(identities(`0 25 * * * a\n${repeats}`)).toEqual(identities(repeats));
+  });
+});
+
 describe("places", () => {
   test("jobs are located at their schedule, problems at what is wrong", () => {
     const { jobs, problems } = read(["", "  0 3 * * * a", "0 25 * * * a", "\t@reboot a"]);

@@ -1,19 +1,41 @@
 import type { Daemon } from "../../../krond/daemon.js";
+import { EXIT } from "../../exit.js";
 
-/** SIGHUP reloads, SIGTERM and SIGINT drain. Returns what takes the handlers away again. */
-export function onSignals(daemon: Daemon): () => void {
-  const handlers: Readonly<Record<string, () => void>> = {
-    SIGHUP: () => void daemon.hangUp(),
-    SIGTERM: () => daemon.interrupt("SIGTERM"),
-    SIGINT: () => daemon.interrupt("SIGINT"),
+/**
+ * SIGHUP reloads, SIGTERM and SIGINT drain. The handlers are there before the daemon is: a signal that comes while it
+ * starts must not find the system's own way with it.
+ */
+export class Signals {
+  private daemon: Daemon | null = null;
+  private isReloadWanted = false;
+
+  constructor() {
+    process.on("SIGHUP", this.hangUp);
+    process.on("SIGTERM", this.interrupt);
+    process.on("SIGINT", this.interrupt);
+    process.on("uncaughtException", this.crash);
+    process.on("unhandledRejection", this.crash);
+  }
+
+  /** What came before is made up for. */
+  attach(daemon: Daemon): void {
+    this.daemon = daemon;
+    if (this.isReloadWanted) void daemon.hangUp();
+  }
+
+  private readonly hangUp = (): void => {
+    if (this.daemon === null) this.isReloadWanted = true;
+    else void this.daemon.hangUp();
   };
-  const crash = (error: unknown) => void daemon.fail(error);
-  for (const [signal, handler] of Object.entries(handlers)) process.on(signal, handler);
-  process.on("uncaughtException", crash);
-  process.on("unhandledRejection", crash);
-  return () => {
-    for (const [signal, handler] of Object.entries(handlers)) process.off(signal, handler);
-    process.off("uncaughtException", crash);
-    process.off("unhandledRejection", crash);
+
+  private readonly interrupt = (signal: NodeJS.Signals): void => {
+    // Nothing was triggered yet: the next start continues from what is on record, as after a crash.
+    if (this.daemon === null) process.exit(EXIT.ok);
+    this.daemon.interrupt(signal);
+  };
+
+  private readonly crash = (error: unknown): void => {
+    if (this.daemon === null) throw error;
+    void this.daemon.fail(error);
   };
 }

@@ -1,7 +1,9 @@
-import { resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { exitStatusOf } from "../../../core/errors/exit-status.js";
 import { type BootRefusal, type Daemon, startDaemon } from "../../../krond/daemon.js";
-import { descriptorLog } from "../../../krond/stdout-log.js";
+import { descriptorSink } from "../../../krond/log-sink.js";
+import { createLog, usualLogFormat } from "../../../krond/logging.js";
+import type { ListenAddress } from "../../../krond/monitoring.js";
 import type { ConfigSource } from "../../../persist/configuration.js";
 import { CONFIG_OPTION, type ParsedArgs } from "../../args.js";
 import type { Command } from "../../command.js";
@@ -11,36 +13,38 @@ import { findConfiguration, findingsText } from "../../load.js";
 import { STATE_OPTION, stateDirectoryOf } from "../../state-options.js";
 import { hasColour } from "../../style.js";
 import { crontabSource } from "./crontab-source.js";
-import { onSignals } from "./signals.js";
+import { Signals } from "./signals.js";
 import { trustChecks } from "./trust.js";
 
 const STANDARD_OUTPUT = 1;
+const LOOPBACK = "127.0.0.1";
+const LARGEST_PORT = 65_535;
 
 async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("start takes no arguments", "krond start --config PATH");
-  const format = oneOf(args, "log-format", ["text", "json"] as const) ?? (io.isOutTerminal ? "text" : "json");
+  const format = oneOf(args, "log-format", ["text", "json"] as const) ?? usualLogFormat(io.isOutTerminal);
   const backend = oneOf(args, "store", ["lmdb", "files"] as const) ?? "lmdb";
-  const log = descriptorLog(STANDARD_OUTPUT, format);
+  const log = createLog({ format, sink: descriptorSink(STANDARD_OUTPUT), now: io.now });
   const sources = sourcesOf(args, io);
   if (format === "text") await io.err(hintText(args, sources, stateDirectoryOf(args, io)));
+  const signals = new Signals();
   const started = await startDaemon({
     sources,
     trust: trustChecks(args.text("trust-owner")),
     stateDirectory: stateDirectoryOf(args, io),
     backend,
     log,
+    metrics: listenAddress(args),
     env: io.env,
-    ...launcherEntry(io),
   });
   if (!started.ok) return refuse(started.error, sources, args, io);
+  signals.attach(started.value);
   return serve(started.value);
 }
 
 /** Until the daemon has ended by itself, by a signal or by request. Then nothing must keep the process. */
 async function serve(daemon: Daemon): Promise<ExitCode> {
-  const stopListening = onSignals(daemon);
   const exitCode = await daemon.ended;
-  stopListening();
   // Whatever timer or descriptor is left: everything that matters is closed.
   process.exit(exitCode);
 }
@@ -70,22 +74,34 @@ function sourcesOf(args: ParsedArgs, io: CliIo): ConfigSource[] {
 }
 
 function hintText(args: ParsedArgs, sources: readonly ConfigSource[], stateDirectory: string): string {
+  const kron = kronCommand();
   const state = args.text("state") === undefined ? "" : ` --state ${args.text("state")}`;
-  const [first] = sources;
-  return [
-    `krond: state in ${stateDirectory}; stop with Ctrl-C. In another terminal:`,
-    `  kron list${state}                 what runs, and when the next runs are`,
-    `  kron next --config ${first?.name ?? "PATH"}    what lies ahead, to the second`,
-    `  kron why JOB@PERIOD${state}       what became of a period, and why`,
-    `  kron logs JOB${state}             what its last run printed`,
-    "",
-  ].join("\n");
+  const rows = [
+    [`${kron} list${state}`, "what runs, and when the next runs are"],
+    [`${kron} next --config ${sources[0]?.name ?? "PATH"}`, "what lies ahead, to the second"],
+    [`${kron} why JOB${state}`, "what became of its period, and why"],
+    [`${kron} logs JOB${state}`, "what its last run printed"],
+  ] as const;
+  const width = Math.max(...rows.map(([command]) => command.length));
+  const lines = rows.map(([command, meaning]) => `  ${command.padEnd(width)}   ${meaning}\n`);
+  return `krond: state in ${stateDirectory}; stop with Ctrl-C. In another terminal:\n${lines.join("")}`;
 }
 
-/** Tests run programs from other places than the built one. */
-function launcherEntry(io: CliIo): { launcherEntry?: string } {
-  const entry = io.env["KRON_LAUNCHER"];
-  return entry ? { launcherEntry: entry } : {};
+/** In a checkout there is no `kron` on the path. */
+function kronCommand(): string {
+  const program = process.argv[1] ?? "";
+  return program.endsWith("krond.js") ? `node ${join(relative(process.cwd(), dirname(program)), "kron.js")}` : "kron";
+}
+
+/** `PORT`, `HOST:PORT` or `[HOST]:PORT`; only this machine is answered when no host is given. */
+function listenAddress(args: ParsedArgs): ListenAddress | null {
+  const written = args.text("metrics");
+  if (written === undefined) return null;
+  const match = /^(?:(?<host>[^:[\]]+|\[[0-9a-f:.]+\]):)?(?<port>\d{1,5})$/i.exec(written);
+  const port = Number(match?.groups?.["port"] ?? Number.NaN);
+  if (!(port <= LARGEST_PORT))
+    throw usageError(`--metrics: "${written}" is no address`, "write 9100 or 127.0.0.1:9100");
+  return { host: (match?.groups?.["host"] ?? LOOPBACK).replace(/^\[|\]$/g, ""), port };
 }
 
 function oneOf<T extends string>(args: ParsedArgs, name: string, allowed: readonly T[]): T | undefined {
@@ -111,6 +127,7 @@ stop it: running jobs go on and are found again by the next start. A second sign
     STATE_OPTION,
     { name: "store", value: "lmdb|files", help: "how state is kept (default: lmdb)" },
     { name: "log-format", value: "text|json", help: "form of the log (default: text on a terminal, else json)" },
+    { name: "metrics", value: "[HOST:]PORT", help: "serve /metrics, /healthz and /readyz there (default: nowhere)" },
     { name: "trust-owner", value: "USER,...", help: "believe configuration files of these users too" },
   ],
   run,

@@ -9,16 +9,20 @@ export type TraceMoment = TraceAction | ({ readonly kind: "End" } & Stamp);
 export class TimeWalk {
   now: Stamp;
   timeZone: string;
-  /** Every stretch of the wall clock passed so far, from the start of the first minute. */
-  readonly passages: Passage[];
+  /** Every stretch of the wall clock passed so far, and the part of a minute before each place where it was set down. */
+  readonly passages: Passage[] = [];
   readonly #report: Report;
 
   constructor(trace: Trace, report: Report) {
     this.now = trace.start;
     this.timeZone = trace.timeZone;
-    const after = floorToMinute(trace.start.at) - 1;
-    this.passages = [{ after, upTo: trace.start.at, timeZone: trace.timeZone }];
     this.#report = report;
+    this.#enterMinute();
+  }
+
+  changeZone(timeZone: string): void {
+    this.timeZone = timeZone;
+    this.#enterMinute();
   }
 
   /**
@@ -34,6 +38,13 @@ export class TimeWalk {
     this.#pass(before, next.ranMs, visit);
     if (isJump) this.#pass(next.at, next.ranMs, visit);
     this.now = { at: next.at, ranMs: next.ranMs };
+    if (isJump) this.#enterMinute();
+  }
+
+  /** The civil minute that has begun counts as well, although its beginning was never passed. */
+  #enterMinute(): void {
+    const { at } = this.now;
+    this.passages.push({ after: floorToMinute(at) - 1, upTo: at, timeZone: this.timeZone });
   }
 
   #pass(upTo: number, ranMs: number, visit: (passage: Passage, ranMsAt: (at: number) => number) => void): void {

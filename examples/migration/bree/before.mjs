@@ -1,0 +1,9 @@
+import later from "@breejs/later";
+import Bree from "bree";
+
+const jobs = [{ name: "reindex", path: () => console.log("reindexing"), cron: "0 2 * * sun" }];
+const bree = new Bree({ root: false, logger: false, timezone: "UTC", jobs });
+await bree.start();
+
+console.log(later.schedule(bree.config.jobs[0].interval).next().toISOString());
+await bree.stop();

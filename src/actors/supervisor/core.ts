@@ -1,0 +1,364 @@
+/**
+ * The loop that every job goes through: messages wait in the job's inbox, each one is taken through the pure `step`, its
+ * effects are carried out in order, and what comes of them returns as messages. Steps of one job never interleave; jobs
+ * share nothing but the committer and the gates.
+ */
+import { decide } from "../../core/decision/decide.js";
+import type { DecisionRecord } from "../../core/decision/model.js";
+import { toDecisionRecord } from "../../core/decision/record.js";
+import { type ErrorComponent, KronError } from "../../core/errors/kron-error.js";
+import { type ErrorCode, errorKind } from "../../core/errors/registry.js";
+import { activeStates, isSameRun, keyOf, newDocument, type StateDocument } from "../../core/state/document.js";
+import type { LedgerFact } from "../../core/state/facts.js";
+import { parseDocument } from "../../core/state/parse.js";
+import { serialiseDocument } from "../../core/state/serialise.js";
+import { type EpochMs, formatInstant } from "../../core/time/instant.js";
+import { activate, documentOfActivation, isResting, liveNominalAt, nextWakeAt } from "../../machines/activation.js";
+import type { EffectParams, OutwardEffect } from "../../machines/effects.js";
+import { type ActivationEvent, type Step, step } from "../../machines/step.js";
+import { documentKey } from "../../persist/keys.js";
+import type { DocumentEntry } from "../../persist/store.js";
+import type { RunPlace } from "./arm-request.js";
+import { Committer, type Contribution } from "./committer.js";
+import { eventOfFact, type SupervisorComponent, type SupervisorEvent } from "./events.js";
+import { Executor, type Trouble } from "./executor.js";
+import type { JobEntry, Message, Prearmed } from "./job-entry.js";
+import { ledgerRecordOf } from "./ledger-text.js";
+import type { SupervisorPorts } from "./port.js";
+
+type PersistParams = EffectParams["persist"];
+
+export interface CoreHost {
+  readonly place: () => RunPlace;
+  readonly onSettled: (entry: JobEntry) => void;
+  readonly onFatal: (error: KronError) => void;
+  /** Time was lost or moved, and this job has not been told yet (S13). */
+  readonly isBehind: (entry: JobEntry, now: EpochMs) => boolean;
+}
+
+interface Asked {
+  readonly resolve: () => void;
+  readonly reject: (error: KronError) => void;
+}
+
+export class SupervisorCore {
+  readonly executor: Executor;
+  private readonly committer: Committer;
+  /** Both are rejected when something fatal happens: nothing more will come of what is under way. */
+  private readonly idleWaiters = new Set<Asked>();
+  private readonly asked = new Set<Asked>();
+  private failure: KronError | null = null;
+  private underWay = 0;
+  private isStopped = false;
+
+  constructor(
+    readonly ports: SupervisorPorts,
+    private readonly host: CoreHost,
+  ) {
+    this.committer = new Committer(ports.store, ports.term, (error) => this.fail(error, "commit"));
+    this.executor = new Executor(ports, this, host.place);
+  }
+
+  deliver(entry: JobEntry, event: ActivationEvent, now: EpochMs | null = null): void {
+    this.send(entry, { event: () => event, now });
+  }
+
+  /** Resolves when the message was taken and what it changed is durable; what it set in motion may still be under way. */
+  ask(entry: JobEntry, message: Message): Promise<void> {
+    if (this.isStopped) return Promise.reject(this.failure ?? ended());
+    return new Promise((resolve, reject) => {
+      const asked = { resolve, reject };
+      this.asked.add(asked);
+      const onTaken = (): void => {
+        this.asked.delete(asked);
+        resolve();
+      };
+      this.send(entry, { ...message, onTaken });
+    });
+  }
+
+  /** Makes durable what belongs to no step. */
+  note(contribution: Contribution): void {
+    this.begin(this.track(this.committer.add(contribution)));
+  }
+
+  emit(event: SupervisorEvent): void {
+    this.ports.onEvent(event);
+  }
+
+  report(code: ErrorCode, message: string, { operation, identity, periodId }: Trouble): void {
+    const component: ErrorComponent & SupervisorComponent = operation === "decide" ? "scheduler" : "executor";
+    const about = { ...(identity === undefined ? {} : { identity }), ...(periodId === undefined ? {} : { periodId }) };
+    const error = new KronError(code, message, { component, operation, ...about });
+    const { level } = errorKind(code);
+    this.emit({ at: this.ports.clock.now(), event: "error", component, level, error, ...about });
+  }
+
+  /** After this nothing is taken from any inbox. */
+  halt(): void {
+    this.isStopped = true;
+    for (const { reject } of this.asked) reject(ended());
+    this.asked.clear();
+  }
+
+  /** Rejects when something fatal happened. */
+  whenIdle(): Promise<void> {
+    if (this.failure !== null) return Promise.reject(this.failure);
+    if (this.isIdle) return Promise.resolve();
+    return new Promise((resolve, reject) => this.idleWaiters.add({ resolve, reject }));
+  }
+
+  async documentOf(identity: string): Promise<StateDocument> {
+    const stored = await this.read(identity);
+    if (stored === undefined) return newDocument(identity);
+    const parsed = parseDocument(stored.text, stored.key);
+    if (stored.isIntact && parsed.ok) return parsed.value;
+    throw unreadable(identity, parsed.ok ? "the text does not match its checksum" : parsed.error.message);
+  }
+
+  async track<T>(operation: Promise<T>): Promise<T> {
+    this.underWay += 1;
+    try {
+      return await operation;
+    } finally {
+      this.finished();
+    }
+  }
+
+  begin(operation: Promise<void>): void {
+    operation.catch((error: unknown) => this.fail(error, "run"));
+  }
+
+  private get isIdle(): boolean {
+    return this.underWay === 0 && this.committer.isIdle && this.executor.gates.isIdle;
+  }
+
+  private async read(identity: string): Promise<DocumentEntry | undefined> {
+    try {
+      return await this.ports.store.get(identity);
+    } catch (error) {
+      throw error instanceof KronError ? error : unreadable(identity, messageOf(error), error);
+    }
+  }
+
+  private send(entry: JobEntry, message: Message): void {
+    if (this.isStopped) return;
+    entry.inbox.push(message);
+    if (!entry.isBusy) void this.work(entry);
+  }
+
+  private async work(entry: JobEntry): Promise<void> {
+    entry.isBusy = true;
+    this.underWay += 1;
+    try {
+      for (let message = entry.inbox.shift(); message !== undefined && !this.isStopped; message = entry.inbox.shift()) {
+        await this.take(entry, message);
+      }
+    } catch (error) {
+      this.fail(error, "step", entry.identity);
+    } finally {
+      entry.isBusy = false;
+      if (!this.isStopped) this.settle(entry);
+      this.finished();
+    }
+  }
+
+  private async take(entry: JobEntry, message: Message): Promise<void> {
+    const wasResting = entry.activation === null;
+    entry.activation ??= activate(await this.documentOf(entry.identity), entry.scope);
+    const now = message.now ?? this.ports.clock.now();
+    const event = message.event(entry, now);
+    const wake = this.wakeBefore(entry, event, now, wasResting);
+    if (wake !== null) await this.tell(entry, wake, now, null);
+    if (event.type !== "WAKE") await this.tell(entry, event, now, message.attemptId ?? null);
+    message.onTaken?.();
+  }
+
+  /**
+   * What a job must know before it hears of anything else: that time was lost (S13), and, at rest, what it was waiting for,
+   * which lies in the entry alone. Events that look for the live period anew need neither.
+   */
+  private wakeBefore(
+    entry: JobEntry,
+    event: ActivationEvent,
+    now: EpochMs,
+    wasResting: boolean,
+  ): ActivationEvent | null {
+    if (event.type === "DURABLE") return null;
+    const mustReturn = entry.mustReturn;
+    entry.mustReturn = false;
+    if (LOOKS_ANEW.has(event.type)) return null;
+    const nominalAt = wasResting ? entry.liveAt : null;
+    const isWake = event.type === "WAKE";
+    const isReturning = mustReturn || (isWake ? event.isReturning : this.host.isBehind(entry, now));
+    return isWake || isReturning || nominalAt !== null ? { type: "WAKE", isReturning, nominalAt } : null;
+  }
+
+  private async tell(entry: JobEntry, event: ActivationEvent, now: EpochMs, attemptId: string | null): Promise<void> {
+    const { activation, prearmed } = entry;
+    if (activation === null) throw new Error(`invariant broken: ${entry.identity} is not live`);
+    if (this.isStopped) return;
+    const freshId = attemptId ?? prearmed?.attemptId ?? this.ports.newId();
+    let taken = step(entry.scope, activation, event, { now, freshId });
+    // A gate that was made ahead has its id already. The attempt that takes it gets the same one, and no other attempt.
+    const use = attemptId !== null || prearmed === null ? "none" : useOf(prearmed, taken);
+    if (use === "foreign") taken = step(entry.scope, activation, event, { now, freshId: this.ports.newId() });
+    if (use === "taken") entry.prearmed = null;
+    entry.activation = taken.activation;
+    entry.successorDueAt = taken.successorDueAt;
+    this.executor.follow(entry, activation.attempts, taken.activation.attempts);
+    await this.carryOut(entry, taken.effects, documentOfActivation(activation), use === "taken" ? prearmed : null);
+  }
+
+  /** In order: nothing before what stands before it is durable. */
+  private async carryOut(
+    entry: JobEntry,
+    effects: readonly OutwardEffect[],
+    before: StateDocument,
+    ahead: Prearmed | null,
+  ): Promise<void> {
+    let unwritten: PersistParams[] = [];
+    for (const effect of effects) {
+      if (effect.type === "persist") {
+        unwritten.push(effect.params);
+        continue;
+      }
+      await this.persist(entry, unwritten, before);
+      unwritten = [];
+      // Another job's commit may have failed meanwhile: from then on nothing is begun.
+      if (!this.isStopped) this.perform(entry, effect, ahead);
+    }
+    await this.persist(entry, unwritten, before);
+  }
+
+  private async persist(entry: JobEntry, writes: readonly PersistParams[], before: StateDocument): Promise<void> {
+    const last = writes.at(-1);
+    if (last === undefined) return;
+    const facts = writes.flatMap(({ document, facts: some }) => {
+      return some.map((fact) => ({ fact, document, decision: this.recordFor(entry, fact) }));
+    });
+    await this.committer.add({
+      documents: [{ key: documentKey(entry.identity), text: serialiseDocument(last.document) }],
+      ledger: facts.map(({ fact, document, decision }) => {
+        return ledgerRecordOf(fact, document, decision, endedRun(fact, before));
+      }),
+    });
+    for (const { fact, decision } of facts) this.announce(fact, decision);
+    for (const { claimedBy } of writes) {
+      // First of all: until it is told, the claim is not known to be durable.
+      if (claimedBy !== null)
+        entry.inbox.unshift({ event: () => ({ type: "DURABLE", attemptId: claimedBy }), now: null });
+    }
+  }
+
+  private recordFor(entry: JobEntry, fact: LedgerFact): DecisionRecord | null {
+    if (fact.kind !== "outcome") return null;
+    const { compiled } = entry.scope;
+    return toDecisionRecord(compiled, decide(compiled, fact.nominalAt), this.ports.versions);
+  }
+
+  private announce(fact: LedgerFact, decision: DecisionRecord | null): void {
+    this.emit(eventOfFact(fact, decision));
+    if (fact.kind === "run_ended" && fact.exitCode !== 0 && fact.exitCode !== null) {
+      const { identity, run, exitCode } = fact;
+      const about = { operation: "run", identity, periodId: run.periodId };
+      this.report("exit-nonzero", `the command ended with exit code ${exitCode}`, about);
+    }
+  }
+
+  private perform(entry: JobEntry, effect: Exclude<OutwardEffect, { type: "persist" }>, ahead: Prearmed | null): void {
+    const { identity } = entry;
+    switch (effect.type) {
+      case "arm":
+        this.begin(this.track(this.executor.arm(entry, effect.params, ahead)));
+        return;
+      case "closeGate":
+        this.begin(this.executor.closeGate(effect.params.attemptId));
+        return;
+      case "go":
+        this.begin(this.executor.go(entry, effect.params));
+        return;
+      case "terminate":
+        this.begin(this.executor.terminate(entry, effect.params));
+        return;
+      case "undecided": {
+        const { nominalAt, message } = effect.params;
+        const about = { operation: "decide", identity, periodId: formatInstant(nominalAt) };
+        this.report("decision-failed", message, about);
+        return;
+      }
+      case "stateAhead": {
+        const periodId = effect.params.lastHandledPeriodId;
+        const about = { component: "scheduler", level: "warn", identity, periodId } as const;
+        this.emit({ at: this.ports.clock.now(), event: "state_ahead_of_clock", ...about });
+      }
+    }
+  }
+
+  /** What the job waits for next; without anything under way it is passivated. */
+  private settle(entry: JobEntry): void {
+    const { activation, prearmed } = entry;
+    if (activation === null) return;
+    entry.wakeAt = nextWakeAt(activation, entry.successorDueAt);
+    entry.liveAt = liveNominalAt(activation);
+    const isForLive = entry.liveAt !== null && prearmed?.periodId === formatInstant(entry.liveAt);
+    if (prearmed !== null && !isForLive) this.executor.unprepare(entry);
+    if (isResting(activation) && activation.undecided === null) entry.activation = null;
+    this.host.onSettled(entry);
+  }
+
+  private fail(cause: unknown, operation: string, identity?: string): void {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    const about = {
+      component: "scheduler",
+      operation,
+      cause,
+      ...(identity === undefined ? {} : { identity }),
+    } as const;
+    const error = cause instanceof KronError ? cause : new KronError("invariant-broken", messageOf(cause), about);
+    this.failure = error;
+    for (const { reject } of [...this.idleWaiters, ...this.asked]) reject(error);
+    this.idleWaiters.clear();
+    this.asked.clear();
+    // What waits behind its gate may not be released any more, whatever the failed write has become.
+    this.executor.shut().catch(() => {});
+    this.host.onFatal(error);
+  }
+
+  private finished(): void {
+    this.underWay -= 1;
+    // The turn after: what was just settled may have begun something new.
+    setImmediate(() => {
+      if (!this.isIdle || this.failure !== null) return;
+      for (const { resolve } of this.idleWaiters) resolve();
+      this.idleWaiters.clear();
+    });
+  }
+}
+
+/** These look for the live period anew, or give it up. */
+const LOOKS_ANEW: ReadonlySet<ActivationEvent["type"]> = new Set(["DEFINE", "REMOVE", "RESUME"]);
+
+function useOf({ attemptId, periodId }: Prearmed, { effects }: Step): "none" | "taken" | "foreign" {
+  const arm = effects.find((effect) => effect.type === "arm" && effect.params.attemptId === attemptId);
+  if (arm?.type !== "arm") return "none";
+  return arm.params.source === null && arm.params.periodId === periodId ? "taken" : "foreign";
+}
+
+function endedRun(fact: LedgerFact, before: StateDocument): ReturnType<typeof activeStates>[number] | null {
+  if (fact.kind !== "run_ended") return null;
+  return activeStates(before).find((active) => isSameRun(keyOf(active), fact.run)) ?? null;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function unreadable(identity: string, message: string, cause?: unknown): KronError {
+  return new KronError("state-unreadable", message, { component: "persist", operation: "load", identity, cause });
+}
+
+function ended(): KronError {
+  return new KronError("launcher-unavailable", "the daemon is stopping", { component: "scheduler", operation: "ask" });
+}

@@ -1,0 +1,108 @@
+/**
+ * What the supervisor needs and what it offers. It owns the lock term, the store and the timeline; hosts wire it to the
+ * real ports, tests to simulated ones.
+ */
+
+import type { Settings } from "../../core/config/settings.js";
+import type { RecordVersions } from "../../core/decision/record.js";
+import type { KronError } from "../../core/errors/kron-error.js";
+import type { JobDefinition } from "../../core/job/definition.js";
+import type { EpochMs } from "../../core/time/instant.js";
+import type { CorruptCopies } from "../../persist/corrupt-copies.js";
+import type { LockTerm } from "../../persist/lock.js";
+import type { StateStore } from "../../persist/store.js";
+import type { Clock } from "../clock.js";
+import type { Launcher } from "../launcher/port.js";
+import type { SupervisorEvent } from "./events.js";
+
+export interface SupervisorPorts {
+  readonly clock: Clock;
+  readonly store: StateStore;
+  readonly term: LockTerm;
+  readonly launcher: Launcher;
+  readonly copies: CorruptCopies;
+  readonly bootId: string;
+  readonly versions: RecordVersions;
+  /** Where the output of runs goes: a directory of its own for each identity. */
+  readonly outputDirectory: string;
+  /** What every job's environment begins with, such as PATH and LANG. */
+  readonly baseEnv: Readonly<Record<string, string>>;
+  /** Never the same twice, across restarts too. */
+  newId(): string;
+  onEvent(event: SupervisorEvent): void;
+}
+
+export interface ActiveRunStatus {
+  readonly attemptId: string;
+  readonly periodId: string;
+  readonly source: string | null;
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+export interface JobStatus {
+  readonly identity: string;
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly standing: "enabled" | "suspended" | "paused" | "removed";
+  readonly pausedUntil: string | null;
+  readonly pauseReason: string | null;
+  /** The live period and its chosen time; null when the schedule has none left, or nothing is planned. */
+  readonly nextPeriodId: string | null;
+  readonly nextChosenTime: string | null;
+  readonly lastPeriodId: string | null;
+  readonly lastOutcome: string | null;
+  readonly lastReason: string | null;
+  readonly active: readonly ActiveRunStatus[];
+}
+
+export interface DaemonStatus {
+  readonly jobs: number;
+  readonly active: number;
+  readonly armed: number;
+  readonly nextDueAt: EpochMs | null;
+  readonly bootedAt: EpochMs;
+}
+
+export interface ChangedJob {
+  readonly identity: string;
+  /** Top-level fields that differ. */
+  readonly fields: readonly string[];
+  /** The chosen time of the first unhandled period, before and after, where it moves. */
+  readonly movesFrom: string | null;
+  readonly movesTo: string | null;
+}
+
+/** S16: what a reload changes. */
+export interface PlanReport {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly ChangedJob[];
+  readonly unchanged: number;
+}
+
+export type RunNowResult =
+  | { readonly ok: true; readonly slot: string; readonly attemptId: string; readonly pid: number }
+  | { readonly ok: false; readonly message: string };
+
+export interface Supervisor {
+  /** Recovery, then planning; resolves when scheduling has begun. Rejects with a KronError that refuses the start. */
+  start(definitions: readonly JobDefinition[], settings: Settings): Promise<void>;
+  plan(definitions: readonly JobDefinition[]): Promise<PlanReport>;
+  /** `kept`: identities that are to stay as they are, because their new definition is invalid (S35). */
+  reload(definitions: readonly JobDefinition[], settings: Settings, kept: readonly string[]): Promise<PlanReport>;
+  /** S40: a manual run, outside the job's own periods. */
+  runNow(identity: string): Promise<RunNowResult>;
+  pause(identity: string, untilAt: EpochMs, reason: string): Promise<boolean>;
+  resume(identity: string): Promise<boolean>;
+  /** Ends what is running, or only the run of one period or slot; the number of runs that were asked to end. */
+  cancel(identity: string, periodId?: string): Promise<number>;
+  list(): Promise<readonly JobStatus[]>;
+  status(): DaemonStatus;
+  /** No step, commit or launcher call is under way. */
+  whenIdle(): Promise<void>;
+  /** No new trigger, gates closed; what runs goes on (S29). `graceful` waits until nothing runs any more. */
+  stop(options: { readonly graceful: boolean }): Promise<void>;
+  /** Resolves when going on could start something twice: the host logs and exits. */
+  readonly failed: Promise<KronError>;
+}

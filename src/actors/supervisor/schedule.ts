@@ -1,0 +1,141 @@
+/**
+ * When jobs are woken: the timeline of what is due, and the waker that looks at it. Nothing is judged here; a job that is
+ * woken too early goes back to sleep, and one that is woken late is told so (S6, S13).
+ */
+import { type EpochMs, MINUTE_MS } from "../../core/time/instant.js";
+import type { Clock } from "../clock.js";
+import { Timeline } from "../timeline.js";
+import { type Wake, Waker } from "../waker.js";
+import type { SupervisorCore } from "./core.js";
+import type { JobEntry } from "./job-entry.js";
+import type { JobSet } from "./job-set.js";
+
+/** How long before its second a process may be prepared. */
+export const PREARM_LEAD_MS = 3_000;
+/** Jobs woken before the loop gets to breathe. */
+const WOKEN_PER_TURN = 256;
+/** S13: a wake later than this is a return. */
+const LATE_WAKE_MS = MINUTE_MS;
+
+export class Schedule {
+  private readonly timeline = new Timeline();
+  private readonly waker: Waker;
+  private isOpen = false;
+  private isWakerStale = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly jobs: JobSet,
+    private readonly core: SupervisorCore,
+    private readonly onJump: (now: EpochMs, jumpMs: number) => void,
+  ) {
+    this.waker = new Waker(
+      clock,
+      () => this.timeline.peekAt(),
+      (wake) => this.tick(wake),
+    );
+  }
+
+  /** When something is due next, or to be prepared. */
+  get nextAt(): EpochMs | null {
+    return this.timeline.peekAt();
+  }
+
+  open(): void {
+    this.isOpen = true;
+    this.waker.arm();
+  }
+
+  close(): void {
+    this.isOpen = false;
+    this.waker.stop();
+  }
+
+  /** Takes up what the job waits for now. */
+  place(entry: JobEntry): void {
+    const { wakeAt, handle, liveAt } = entry;
+    if (wakeAt === null) this.timeline.remove(handle);
+    else {
+      // Once more before its second, to have a process ready; not for what is due at once.
+      const isAhead = entry.prearmed === null && wakeAt - this.clock.now() > PREARM_LEAD_MS;
+      this.timeline.set(handle, isAhead ? wakeAt - PREARM_LEAD_MS : wakeAt, liveAt ?? 0);
+    }
+    this.rearm();
+  }
+
+  remove({ handle }: JobEntry): void {
+    this.timeline.remove(handle);
+  }
+
+  /** S13: whether this job is about to learn that time was lost, and should hear of that first. */
+  isBehind({ wakeAt }: JobEntry, now: EpochMs): boolean {
+    return this.isOpen && (this.isLate(wakeAt, now) || this.waker.isBehind(LATE_WAKE_MS));
+  }
+
+  /** One `now` for everything that is due (S2). */
+  private tick({ now, jumpMs, lateMs }: Wake): void {
+    if (jumpMs === null) {
+      this.wakeDue(now, lateMs > LATE_WAKE_MS);
+      return;
+    }
+    this.onJump(now, jumpMs);
+    // S6, S13: every job looks at where it is. All are marked before the first is told: whatever wakes one of them in
+    // the meantime finds the mark.
+    for (const entry of this.jobs) {
+      entry.mustReturn = true;
+      this.core.executor.unprepare(entry);
+    }
+    this.wakeMarked([...this.jobs], 0, now);
+  }
+
+  private wakeMarked(entries: readonly JobEntry[], from: number, now: EpochMs): void {
+    if (!this.isOpen) return;
+    for (const entry of entries.slice(from, from + WOKEN_PER_TURN)) {
+      if (entry.mustReturn) this.core.deliver(entry, { type: "WAKE", isReturning: true, nominalAt: null }, now);
+    }
+    this.goOn(entries.length > from + WOKEN_PER_TURN, () => this.wakeMarked(entries, from + WOKEN_PER_TURN, now));
+  }
+
+  private wakeDue(now: EpochMs, isLateWake: boolean): void {
+    if (!this.isOpen) return;
+    const due = this.timeline.popDue(now, WOKEN_PER_TURN);
+    for (const handle of due) {
+      const entry = this.jobs.at(handle);
+      if (entry === undefined || entry.wakeAt === null) continue;
+      if (entry.wakeAt > now) {
+        this.core.executor.prepare(entry);
+        this.timeline.set(handle, entry.wakeAt, entry.liveAt ?? 0);
+        continue;
+      }
+      // Another wake may come before all of a late one are told: each job's own lateness counts as well.
+      const isReturning = isLateWake || this.isLate(entry.wakeAt, now);
+      this.core.deliver(entry, { type: "WAKE", isReturning, nominalAt: entry.liveAt }, now);
+    }
+    this.goOn(due.length === WOKEN_PER_TURN, () => this.wakeDue(now, isLateWake));
+  }
+
+  private goOn(hasMore: boolean, next: () => void): void {
+    if (!hasMore) return;
+    const turn = new Promise<void>((resolve) => {
+      setImmediate(() => {
+        next();
+        resolve();
+      });
+    });
+    this.core.begin(this.core.track(turn));
+  }
+
+  private isLate(wakeAt: EpochMs | null, now: EpochMs): boolean {
+    return wakeAt !== null && now - wakeAt > LATE_WAKE_MS;
+  }
+
+  /** Many jobs settle in one turn: the waker is set once, after them. */
+  private rearm(): void {
+    if (!this.isOpen || this.isWakerStale) return;
+    this.isWakerStale = true;
+    setImmediate(() => {
+      this.isWakerStale = false;
+      if (this.isOpen) this.waker.arm();
+    });
+  }
+}

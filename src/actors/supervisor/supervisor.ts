@@ -1,0 +1,251 @@
+/**
+ * The supervisor: one writer for everything. It decides nothing itself: definitions come from the host, judgements from
+ * the machines; it keeps the set of jobs, opens and closes their schedule, and answers operators.
+ */
+import type { Settings } from "../../core/config/settings.js";
+import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
+import type { KronError } from "../../core/errors/kron-error.js";
+import type { JobDefinition } from "../../core/job/definition.js";
+import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
+import { isUnclaimed } from "../../machines/draft.js";
+import type { Timer } from "../clock.js";
+import type { RunPlace } from "./arm-request.js";
+import { Boot } from "./boot.js";
+import { SupervisorCore } from "./core.js";
+import type { JobEntry } from "./job-entry.js";
+import { JobSet } from "./job-set.js";
+import { statusOf } from "./job-status.js";
+import type { DaemonStatus, JobStatus, PlanReport, RunNowResult, Supervisor, SupervisorPorts } from "./port.js";
+import { Reload } from "./reload.js";
+import { Schedule } from "./schedule.js";
+
+/** S36. */
+const ALIVE_EVERY_MS = 30 * SECOND_MS;
+
+export function createSupervisor(ports: SupervisorPorts): Supervisor {
+  return new JobSupervisor(ports);
+}
+
+class JobSupervisor implements Supervisor {
+  readonly failed: Promise<KronError>;
+  private readonly jobs = new JobSet();
+  private readonly core: SupervisorCore;
+  private readonly schedule: Schedule;
+  private readonly reloads: Reload;
+  private readonly bootedAt: EpochMs;
+  private settings: Settings = SETTINGS_DEFAULTS;
+  /** Where the present span of being alive begins: the clock may go back behind the boot. */
+  private aliveFromAt: EpochMs;
+  private aliveTimer: Timer | null = null;
+  private settleWaiters: (() => void)[] = [];
+  private failure: KronError | null = null;
+
+  constructor(private readonly ports: SupervisorPorts) {
+    let fatal = (_error: KronError): void => {};
+    this.failed = new Promise((resolve) => {
+      fatal = resolve;
+    });
+    this.bootedAt = ports.clock.now();
+    this.aliveFromAt = this.bootedAt;
+    this.core = new SupervisorCore(ports, {
+      place: () => this.runPlace(),
+      onSettled: (entry) => this.settled(entry),
+      onFatal: (error) => {
+        this.failure = error;
+        this.closeSchedule();
+        this.wakeSettleWaiters();
+        fatal(error);
+      },
+      isBehind: (entry, now) => this.schedule.isBehind(entry, now),
+    });
+    this.schedule = new Schedule(ports.clock, this.jobs, this.core, (now, jumpMs) => this.jumped(now, jumpMs));
+    this.reloads = new Reload(ports, this.core, this.jobs, () => this.settings);
+  }
+
+  async start(definitions: readonly JobDefinition[], settings: Settings): Promise<void> {
+    this.useSettings(settings);
+    const now = this.ports.clock.now();
+    this.aliveFromAt = now;
+    await new Boot(this.ports, this.core, this.jobs, settings).run(definitions, now, () => {
+      this.schedule.open();
+      this.markAlive();
+    });
+    await this.core.whenIdle();
+  }
+
+  plan(definitions: readonly JobDefinition[]): Promise<PlanReport> {
+    return this.reloads.plan(definitions);
+  }
+
+  reload(definitions: readonly JobDefinition[], settings: Settings, kept: readonly string[]): Promise<PlanReport> {
+    this.useSettings(settings);
+    return this.reloads.apply(definitions, kept);
+  }
+
+  async runNow(identity: string): Promise<RunNowResult> {
+    const entry = this.jobs.present(identity);
+    if (entry === null) return { ok: false, message: `no job "${identity}"` };
+    if (!this.core.executor.isAccepting) return { ok: false, message: "the daemon is stopping" };
+    const slotAt = this.ports.clock.now();
+    const attemptId = this.ports.newId();
+    return new Promise((resolve, reject) => {
+      this.core.executor.watch(attemptId, (news) => {
+        if (news.kind === "failed") resolve({ ok: false, message: news.message });
+        else resolve({ ok: true, slot: formatInstant(slotAt), attemptId, pid: news.pid });
+      });
+      const event = { type: "RUN", source: "manual", slotAt } as const;
+      const told = this.core.ask(entry, { event: () => event, now: null, attemptId });
+      told.then(() => {
+        const isBegun = entry.activation?.attempts.some(({ execution }) => {
+          return execution.context.attempt.attemptId === attemptId;
+        });
+        const message = "this slot was used already";
+        if (isBegun !== true) this.core.executor.tellWatcher(attemptId, { kind: "failed", message });
+      }, reject);
+    });
+  }
+
+  async pause(identity: string, untilAt: EpochMs, reason: string): Promise<boolean> {
+    const entry = this.jobs.present(identity);
+    if (entry === null) return false;
+    this.core.executor.unprepare(entry);
+    await this.core.ask(entry, { event: () => ({ type: "PAUSE", untilAt, reason }), now: null });
+    return true;
+  }
+
+  async resume(identity: string): Promise<boolean> {
+    const entry = this.jobs.present(identity);
+    if (entry === null) return false;
+    await this.core.ask(entry, { event: () => ({ type: "RESUME" }), now: null });
+    return true;
+  }
+
+  async cancel(identity: string, periodId?: string): Promise<number> {
+    const entry = this.jobs.get(identity);
+    const claimed = (entry?.activation?.attempts ?? []).filter(({ execution }) => !isUnclaimed(execution));
+    const wanted = claimed.map(({ execution }) => execution.context.attempt);
+    const named = wanted.filter((attempt) => periodId === undefined || attempt.periodId === periodId);
+    for (const { attemptId } of named) {
+      if (entry !== undefined) this.core.deliver(entry, { type: "END", attemptId, reason: "cancelled" });
+    }
+    return named.length;
+  }
+
+  async list(): Promise<readonly JobStatus[]> {
+    const rows: JobStatus[] = [];
+    for (const entry of this.jobs) {
+      rows.push(statusOf(entry, await this.reloads.documentOf(entry.identity), this.ports.clock.now()));
+    }
+    return rows;
+  }
+
+  status(): DaemonStatus {
+    const [{ bootedAt, core }, entries] = [this, [...this.jobs]];
+    const jobs = entries.filter((entry) => !entry.isRemoved).length;
+    const active = entries.reduce((sum, { activation }) => sum + (activation?.attempts.length ?? 0), 0);
+    const nextDueAt = entries.reduce<EpochMs | null>((least, { wakeAt }) => earlier(least, wakeAt), null);
+    return { jobs, active, armed: core.executor.gates.armedCount, nextDueAt, bootedAt };
+  }
+
+  whenIdle(): Promise<void> {
+    return this.core.whenIdle();
+  }
+
+  async stop({ graceful }: { readonly graceful: boolean }): Promise<void> {
+    const { executor } = this.core;
+    this.closeSchedule();
+    executor.isAccepting = false;
+    for (const entry of this.jobs) executor.unprepare(entry);
+    await this.core.whenIdle();
+    if (graceful) await this.runsEnded();
+    await executor.gates.closeAll();
+    await this.core.whenIdle();
+    this.core.halt();
+    await this.ports.store.commit(this.ports.term, { alive: this.aliveSpan() });
+  }
+
+  /** Nothing is triggered any more, but a run that has a timeout still ends at it. */
+  private async runsEnded(): Promise<void> {
+    while (this.core.executor.ownedCount > 0) {
+      const timer = this.armTimeout();
+      await new Promise<void>((resolve) => this.settleWaiters.push(resolve));
+      timer?.cancel();
+      if (this.failure !== null) throw this.failure;
+    }
+  }
+
+  private armTimeout(): Timer | null {
+    const { clock } = this.ports;
+    const timed = [...this.jobs].flatMap((entry) =>
+      (entry.activation?.attempts ?? []).flatMap(({ execution }) => {
+        const { attempt, timeoutAt } = execution.context;
+        return execution.matches("running") && timeoutAt !== null ? [{ entry, attempt, timeoutAt }] : [];
+      }),
+    );
+    if (timed.length === 0) return null;
+    const firstAt = timed.reduce((least, { timeoutAt }) => Math.min(least, timeoutAt), Number.POSITIVE_INFINITY);
+    return clock.after(Math.max(0, firstAt - clock.now()), () => {
+      for (const { entry, attempt, timeoutAt } of timed) {
+        if (timeoutAt > firstAt) continue;
+        this.core.deliver(entry, { type: "END", attemptId: attempt.attemptId, reason: "timeout" });
+      }
+    });
+  }
+
+  private closeSchedule(): void {
+    this.schedule.close();
+    this.aliveTimer?.cancel();
+    this.aliveTimer = null;
+  }
+
+  private runPlace(): RunPlace {
+    const { outputDirectory, baseEnv } = this.ports;
+    return { outputDirectory, baseEnv, killGraceMs: this.settings.killGraceMs };
+  }
+
+  /** What is under way keeps what it began with; everything else goes by the new ones from its next step on. */
+  private useSettings(settings: Settings): void {
+    const { startGraceMs, killGraceMs, history, maxArmed } = settings;
+    this.settings = settings;
+    this.core.executor.gates.setLimit(Math.max(1, Math.min(maxArmed, this.ports.launcher.maxArmed)));
+    for (const entry of this.jobs) {
+      entry.scope = { ...entry.scope, startGraceMs, killGraceMs, historyLimit: history.keep };
+    }
+  }
+
+  private settled(entry: JobEntry): void {
+    this.schedule.place(entry);
+    const isOver = entry.isRemoved && entry.activation === null && entry.inbox.length === 0;
+    if (isOver) {
+      this.schedule.remove(entry);
+      this.jobs.remove(entry);
+    }
+    this.wakeSettleWaiters();
+  }
+
+  private wakeSettleWaiters(): void {
+    for (const waiter of this.settleWaiters.splice(0)) waiter();
+  }
+
+  private jumped(now: EpochMs, jumpMs: number): void {
+    if (now < this.aliveFromAt) this.aliveFromAt = now;
+    const fields = { jump_ms: jumpMs };
+    this.core.emit({ at: now, event: "clock_jump", component: "scheduler", level: "warn", fields });
+  }
+
+  private aliveSpan(): { readonly bootedAt: EpochMs; readonly at: EpochMs } {
+    const at = this.ports.clock.now();
+    return { bootedAt: Math.min(this.aliveFromAt, at), at };
+  }
+
+  private markAlive(): void {
+    this.aliveTimer = this.ports.clock.after(ALIVE_EVERY_MS, () => {
+      this.core.note({ alive: this.aliveSpan() });
+      this.markAlive();
+    });
+  }
+}
+
+function earlier(one: EpochMs | null, other: EpochMs | null): EpochMs | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}

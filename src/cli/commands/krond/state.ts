@@ -1,0 +1,140 @@
+import { userInfo } from "node:os";
+import { resolve } from "node:path";
+import type { KronError } from "../../../core/errors/kron-error.js";
+import type { Result } from "../../../core/result.js";
+import { parseDocument } from "../../../core/state/parse.js";
+import { backendOf, checkStore, fencingRules, rewindJob, withLock, withStore } from "../../../krond/state-tools.js";
+import { exportState } from "../../../persist/export.js";
+import { importState } from "../../../persist/import.js";
+import type { Backend } from "../../../persist/marker.js";
+import { recoverStore } from "../../../persist/recover.js";
+import type { TransferReport } from "../../../persist/transfer.js";
+import { CONFIG_OPTION, type ParsedArgs } from "../../args.js";
+import type { Command } from "../../command.js";
+import { readStore, stateFailure } from "../../daemon.js";
+import { EXIT, type ExitCode, usageError } from "../../exit.js";
+import type { CliIo } from "../../io.js";
+import { findJob, loadJobs } from "../../load.js";
+import { printValue } from "../../output.js";
+import { STATE_OPTION, stateDirectoryOf } from "../../state-options.js";
+
+type Verb = (rest: readonly string[], args: ParsedArgs, io: CliIo) => Promise<ExitCode>;
+
+function only(rest: readonly string[], usage: string): string {
+  const [first, ...more] = rest;
+  if (first === undefined || more.length > 0) throw usageError(`write: krond state ${usage}`);
+  return first;
+}
+
+function unwrap<T>(result: Result<T, KronError>): T {
+  if (!result.ok) throw stateFailure(result.error);
+  return result.value;
+}
+
+function storeArg(args: ParsedArgs, directory: string): Backend {
+  const wanted = args.text("store") ?? "lmdb";
+  if (wanted === "lmdb" || wanted === "files") return backendOf(directory, wanted);
+  throw usageError(`--store: "${wanted}" is not one of lmdb, files`);
+}
+
+function transferText({ documents, ledger, definitions, damaged }: TransferReport): string {
+  const lost = damaged === 0 ? "" : `; ${damaged} damaged entries were left behind`;
+  return `${documents} documents, ${ledger} ledger records, ${definitions} definitions${lost}\n`;
+}
+
+const exportTo: Verb = async (rest, args, io) => {
+  const target = resolve(io.cwd, only(rest, "export DIR"));
+  const report = unwrap(await readStore(stateDirectoryOf(args, io), (reader) => exportState(reader, target)));
+  await printValue(report, () => transferText(report), args, io);
+  return EXIT.ok;
+};
+
+const importFrom: Verb = async (rest, args, io) => {
+  const source = resolve(io.cwd, only(rest, "import DIR"));
+  const directory = stateDirectoryOf(args, io);
+  const rules = { check: parseDocument };
+  const fill = withStore(directory, storeArg(args, directory), (store, term) =>
+    importState(source, store, term, rules),
+  );
+  const report = unwrap(await fill);
+  await printValue(report, () => transferText(report), args, io);
+  return EXIT.ok;
+};
+
+const check: Verb = async (rest, args, io) => {
+  if (rest.length > 0) throw usageError("write: krond state check");
+  const report = await readStore(stateDirectoryOf(args, io), checkStore);
+  const { documents, ledger, definitions, problems } = report;
+  const found = problems.length === 0 ? "everything is in order" : problems.join("\n");
+  const counts = `${documents} documents, ${ledger} ledger records, ${definitions} definitions`;
+  await printValue(report, () => `${counts}: ${found}\n`, args, io);
+  return problems.length === 0 ? EXIT.ok : EXIT.state;
+};
+
+const recover: Verb = async (rest, args, io) => {
+  if (rest.length > 0 || !args.has("fence")) {
+    throw usageError("write: krond state recover --fence", "everything up to now will count as handled for every job");
+  }
+  const { jobs } = await loadJobs(args, io);
+  const directory = stateDirectoryOf(args, io);
+  const definitions = jobs.map(({ definition }) => definition);
+  const rules = fencingRules(definitions, io.now());
+  const backend = storeArg(args, directory);
+  const report = unwrap(await withLock(directory, (term) => recoverStore(term, backend, rules)));
+  const aside = report.movedAside.map((file) => `kept aside: ${file}\n`).join("");
+  const text = () => `${report.found} documents found, ${report.fenced} fenced\n${aside}`;
+  await printValue(report, text, args, io);
+  return EXIT.ok;
+};
+
+const rewindOne: Verb = async (rest, args, io) => {
+  const identity = only(rest, "rewind JOB");
+  const { jobs } = await loadJobs(args, io);
+  const { definition } = findJob(jobs, identity);
+  const directory = stateDirectoryOf(args, io);
+  const by = io.env["SUDO_USER"] || userInfo().username;
+  const request = { identity, definition, by, now: io.now() };
+  const done = withStore(directory, storeArg(args, directory), (store, term) => rewindJob(store, term, request));
+  const { from, to } = unwrap(await done);
+  await printValue({ identity, from, to, by }, () => `${identity}: moved back from ${from} to ${to}\n`, args, io);
+  return EXIT.ok;
+};
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  export: exportTo,
+  import: importFrom,
+  check,
+  recover,
+  rewind: rewindOne,
+};
+
+async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const [name = "", ...rest] = args.positionals;
+  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  if (verb === undefined) throw usageError(`state needs one of ${Object.keys(VERBS).join(", ")}`);
+  return verb(rest, args, io);
+}
+
+export const STATE: Command = {
+  name: "state",
+  summary: "export, import, check and repair the state",
+  usage: "export DIR | import DIR | check | recover --fence | rewind JOB",
+  details: `
+export  writes everything into a new directory: a state document a job, the ledger and the definitions beside them.
+import  fills an empty state directory from such a directory.
+check   reads everything once; exits 3 if anything is damaged.
+recover opens a damaged or missing store again. Everything up to now counts as handled for every configured job, so that
+        nothing runs a second time; what could not be read is kept aside.
+rewind  frees the periods that a clock running ahead has marked as handled.
+
+All but export and check need the daemon to be stopped.
+
+  krond state export /backup/kron-state`,
+  options: [
+    CONFIG_OPTION,
+    STATE_OPTION,
+    { name: "store", value: "lmdb|files", help: "how a new state directory keeps state (default: lmdb)" },
+    { name: "fence", help: "recover: count everything up to now as handled" },
+  ],
+  run,
+};

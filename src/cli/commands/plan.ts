@@ -1,0 +1,57 @@
+import type { ChangedJob, PlanReport } from "../../actors/supervisor/port.js";
+import type { PlanAnswer } from "../../krond/control-requests.js";
+import type { ParsedArgs } from "../args.js";
+import type { Command } from "../command.js";
+import { askDaemon } from "../daemon.js";
+import { EXIT, type ExitCode, usageError } from "../exit.js";
+import type { CliIo } from "../io.js";
+import { printValue } from "../output.js";
+import { STATE_OPTION } from "../state-options.js";
+import { type Paint, paintFor } from "../style.js";
+
+function movedText({ movesFrom, movesTo }: ChangedJob): string {
+  if (movesFrom === movesTo) return "";
+  return `; next run moves from ${movesFrom || "never"} to ${movesTo || "never"}`;
+}
+
+export function planText({ plan, kept, problems }: PlanAnswer, verb: string, paint: Paint): string {
+  const lines = [
+    ...plan.added.map((identity) => paint.green(`+ ${identity}`)),
+    ...plan.removed.map((identity) => paint.red(`- ${identity}`)),
+    ...plan.changed.map((job) => `${paint.yellow(`~ ${job.identity}`)} (${job.fields.join(", ")})${movedText(job)}`),
+    ...kept.map((identity) => `= ${identity} keeps its definition`),
+    ...problems.map((problem) => paint.red(`! ${problem}`)),
+  ];
+  return [...lines, summaryText(plan, verb), ""].join("\n");
+}
+
+function summaryText({ added, removed, changed, unchanged }: PlanReport, verb: string): string {
+  return `${verb}: ${added.length} added, ${removed.length} removed, ${changed.length} changed, ${unchanged} unchanged`;
+}
+
+/** Shared with `krond reload`: exit code 2 says that something was rejected. */
+export async function printPlan(answer: PlanAnswer, verb: string, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const { plan, kept, problems } = answer;
+  const value = { ...plan, kept, problems };
+  await printValue(value, () => planText(answer, verb, paintFor(args, io)), args, io);
+  return problems.length === 0 ? EXIT.ok : EXIT.configuration;
+}
+
+async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  if (args.positionals.length > 0) throw usageError("plan takes no arguments", "krond reload carries it out");
+  const answer = (await askDaemon(args, io, { op: "plan" })) as PlanAnswer;
+  return printPlan(answer, "a reload would do", args, io);
+}
+
+export const PLAN: Command = {
+  name: "plan",
+  summary: "show what a reload would change",
+  usage: "[OPTIONS]",
+  details: `
+Has the daemon read its configuration again and tell what a reload would do: jobs added, removed and changed, and the next
+runs that would move. Nothing is changed. Exits 2 if something in the configuration is wrong.
+
+  kron plan && krond reload`,
+  options: [STATE_OPTION],
+  run,
+};

@@ -1,0 +1,112 @@
+/**
+ * How commands reach a daemon: over its socket when one runs, and for what only reads, in the store when none does.
+ */
+
+import { exitStatusOf } from "../core/errors/exit-status.js";
+import type { KronError } from "../core/errors/kron-error.js";
+import { ControlClient, ControlError } from "../krond/control-client.js";
+import type { ControlRequest } from "../krond/control-protocol.js";
+import { socketPathIn } from "../krond/state-directory.js";
+import { readMarker } from "../persist/marker.js";
+import { openStateReader } from "../persist/open.js";
+import type { StateReader } from "../persist/store.js";
+import type { ParsedArgs } from "./args.js";
+import { CliError, EXIT, type ExitCode } from "./exit.js";
+import type { CliIo } from "./io.js";
+import { stateDirectoryOf } from "./state-options.js";
+
+const EXIT_OF_KIND: Readonly<Record<ControlError["kind"], ExitCode>> = {
+  "not-found": EXIT.usage,
+  refused: EXIT.usage,
+  "bad-request": EXIT.usage,
+  forbidden: EXIT.usage,
+  "no-answer": EXIT.fatal,
+  failed: EXIT.fatal,
+};
+
+export function stateFailure(error: KronError): CliError {
+  return new CliError(exitStatusOf(error.code), error.message, error.hint);
+}
+
+async function connect(directory: string): Promise<ControlClient | null> {
+  try {
+    return await ControlClient.connect(socketPathIn(directory));
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+function translated(error: unknown): unknown {
+  return error instanceof ControlError ? new CliError(EXIT_OF_KIND[error.kind], error.message) : error;
+}
+
+/** For what only a running daemon can do. */
+export async function withDaemon<T>(
+  args: ParsedArgs,
+  io: CliIo,
+  use: (client: ControlClient) => Promise<T>,
+): Promise<T> {
+  const directory = stateDirectoryOf(args, io);
+  const client = await connect(directory);
+  if (client === null) {
+    throw new CliError(
+      EXIT.usage,
+      `no daemon runs on ${directory}`,
+      "start one with 'krond start', or name its --state",
+    );
+  }
+  return talk(client, use);
+}
+
+async function talk<T>(client: ControlClient, use: (client: ControlClient) => Promise<T>): Promise<T> {
+  try {
+    return await use(client);
+  } catch (error) {
+    throw translated(error);
+  } finally {
+    client.close();
+  }
+}
+
+export async function askDaemon(args: ParsedArgs, io: CliIo, request: ControlRequest): Promise<unknown> {
+  return withDaemon(args, io, (client) => client.ask(request));
+}
+
+export interface Reading<T> {
+  readonly value: T;
+  readonly isLive: boolean;
+}
+
+/** Asks the daemon, or reads what the last one left behind. */
+export async function askOrRead<T>(
+  args: ParsedArgs,
+  io: CliIo,
+  request: ControlRequest,
+  read: (reader: StateReader) => Promise<T | null>,
+): Promise<Reading<T>> {
+  const directory = stateDirectoryOf(args, io);
+  const client = await connect(directory);
+  if (client !== null) return { value: (await talk(client, (it) => it.ask(request))) as T, isLive: true };
+  const value = await readStore(directory, read);
+  if (value !== null) return { value, isLive: false };
+  const about = "identity" in request ? `no job "${request.identity}"` : "nothing found";
+  throw new CliError(EXIT.usage, about);
+}
+
+export async function readStore<T>(directory: string, read: (reader: StateReader) => Promise<T>): Promise<T> {
+  const marker = readMarker(directory);
+  if (marker.ok && marker.value === null) {
+    throw new CliError(
+      EXIT.usage,
+      `there is no state in ${directory}`,
+      "name the daemon's state directory with --state",
+    );
+  }
+  const opened = await openStateReader(directory);
+  if (!opened.ok) throw stateFailure(opened.error);
+  try {
+    return await read(opened.value);
+  } finally {
+    await opened.value.close();
+  }
+}

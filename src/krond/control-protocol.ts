@@ -1,0 +1,87 @@
+/**
+ * What is spoken over the control socket: the daemon says hello, then each line is a request and each answer a line. The
+ * version is the daemon's word; a client that does not know it goes no further.
+ */
+import { z } from "zod";
+
+export const CONTROL_VERSION = 1;
+
+export const CONTROL_LIMITS = {
+  /** Of one request line. */
+  requestBytes: 64 * 1024,
+  connections: 64,
+  /** Without a request a connection is closed. */
+  idleMs: 60_000,
+  /** What a client waits for the daemon's hello. */
+  helloMs: 5_000,
+  /** What a client waits for an answer. */
+  answerMs: 60_000,
+  historyEntries: 10_000,
+} as const;
+
+const identity = z.string().min(1).max(512);
+const instant = z.int();
+
+const REQUEST = z.discriminatedUnion("op", [
+  z.strictObject({ op: z.literal("status") }),
+  z.strictObject({ op: z.literal("list") }),
+  z.strictObject({ op: z.literal("plan") }),
+  z.strictObject({ op: z.literal("reload") }),
+  z.strictObject({ op: z.literal("stop"), graceful: z.boolean() }),
+  z.strictObject({ op: z.literal("run"), identity }),
+  z.strictObject({ op: z.literal("cancel"), identity }),
+  z.strictObject({ op: z.literal("pause"), identity, untilAt: instant, reason: z.string().max(1_000) }),
+  z.strictObject({ op: z.literal("resume"), identity }),
+  z.strictObject({
+    op: z.literal("history"),
+    identity,
+    limit: z.int().min(1).max(CONTROL_LIMITS.historyEntries),
+    beforeAt: instant.nullable(),
+  }),
+  z.strictObject({ op: z.literal("why"), identity, periodAt: instant.nullable(), at: instant.nullable() }),
+]);
+
+export type ControlRequest = z.infer<typeof REQUEST>;
+export type ControlOp = ControlRequest["op"];
+
+const ENVELOPE = z.strictObject({ id: z.int().min(0), request: REQUEST });
+export type ControlEnvelope = z.infer<typeof ENVELOPE>;
+
+export interface ControlHello {
+  readonly krond: typeof CONTROL_VERSION;
+  readonly version: string;
+  readonly pid: number;
+}
+
+/** `not-found`: no such job; `refused`: it cannot be done now; `bad-request`; `failed`: an operating failure. */
+export type ControlErrorKind = "not-found" | "refused" | "bad-request" | "failed";
+
+export type ControlAnswer =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly kind: ControlErrorKind; readonly message: string };
+
+export type ReadRequest =
+  | { readonly ok: true; readonly envelope: ControlEnvelope }
+  | { readonly ok: false; readonly id: number; readonly message: string };
+
+export function readRequest(line: string): ReadRequest {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(line);
+  } catch {
+    return { ok: false, id: 0, message: "the request is not JSON" };
+  }
+  const read = ENVELOPE.safeParse(raw);
+  if (read.success) return { ok: true, envelope: read.data };
+  const issue = read.error.issues[0];
+  return { ok: false, id: idOf(raw), message: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "cannot be read"}` };
+}
+
+function idOf(raw: unknown): number {
+  const id = typeof raw === "object" && raw !== null && "id" in raw ? raw.id : 0;
+  return typeof id === "number" && Number.isSafeInteger(id) ? id : 0;
+}
+
+export function isHello(value: unknown): value is ControlHello {
+  return typeof value === "object" && value !== null && "krond" in value && value.krond === CONTROL_VERSION;
+}

@@ -1,0 +1,122 @@
+/** What each request does. Everything that only reads is answered from the store, as it is when no daemon runs. */
+import type { Clock } from "../actors/clock.js";
+import type { DaemonStatus, Supervisor } from "../actors/supervisor/port.js";
+import { formatPlace } from "../core/config/format-problem.js";
+import type { Settings } from "../core/config/settings.js";
+import { assertNever } from "../core/result.js";
+import type { EpochMs } from "../core/time/instant.js";
+import { ENGINE_VERSION } from "../core/version.js";
+import type { StateStore } from "../persist/store.js";
+import type { ControlErrorKind, ControlOp, ControlRequest } from "./control-protocol.js";
+import type { ReloadReport } from "./daemon.js";
+import { readHistory } from "./history.js";
+import { readWhy } from "./why.js";
+
+export interface ControlPorts {
+  readonly supervisor: Supervisor;
+  readonly store: StateStore;
+  readonly clock: Clock;
+  readonly stateDirectory: string;
+  settings(): Settings;
+  reload(): Promise<ReloadReport>;
+  plan(): Promise<ReloadReport>;
+  isStopping(): boolean;
+  stop(graceful: boolean): void;
+}
+
+/** Why a request is not carried out. */
+export class ControlRefusal extends Error {
+  constructor(
+    readonly kind: ControlErrorKind,
+    message: string,
+  ) {
+    super(message);
+    this.name = "ControlRefusal";
+  }
+}
+
+export interface StatusAnswer extends DaemonStatus {
+  readonly pid: number;
+  readonly version: string;
+  readonly stateDirectory: string;
+}
+
+/** A reload or a plan, with its findings as lines. */
+export interface PlanAnswer extends Omit<ReloadReport, "findings"> {
+  readonly problems: readonly string[];
+}
+
+/** While the daemon drains it answers, and ends what it is asked to end. */
+const STARTS_SOMETHING: ReadonlySet<ControlOp> = new Set<ControlOp>(["reload", "run", "pause", "resume"]);
+
+export async function answerControl(request: ControlRequest, ports: ControlPorts): Promise<unknown> {
+  const { supervisor, store, clock } = ports;
+  const ledger = ports.settings().ledger;
+  if (ports.isStopping() && STARTS_SOMETHING.has(request.op)) {
+    throw new ControlRefusal("refused", "the daemon is stopping: it starts nothing any more");
+  }
+  switch (request.op) {
+    case "status":
+      return statusAnswer(ports);
+    case "list":
+      return supervisor.list();
+    case "plan":
+      return planAnswer(await ports.plan());
+    case "reload":
+      return planAnswer(await ports.reload());
+    case "stop":
+      ports.stop(request.graceful);
+      return null;
+    case "run":
+      return runNow(ports, request.identity);
+    case "cancel":
+      await mustExist(store, request.identity, clock.now());
+      return { ended: await supervisor.cancel(request.identity) };
+    case "pause":
+      if (request.untilAt <= clock.now()) throw new ControlRefusal("refused", "the end of the pause lies in the past");
+      return done(await supervisor.pause(request.identity, request.untilAt, request.reason), request.identity);
+    case "resume":
+      return done(await supervisor.resume(request.identity), request.identity);
+    case "history":
+      return found(await readHistory(store, request), request.identity);
+    case "why":
+      return found(await readWhy(store, { ...request, now: request.at ?? clock.now(), ledger }), request.identity);
+    default:
+      return assertNever(request, "request");
+  }
+}
+
+function statusAnswer({ supervisor, stateDirectory }: ControlPorts): StatusAnswer {
+  return { ...supervisor.status(), pid: process.pid, version: ENGINE_VERSION, stateDirectory };
+}
+
+function planAnswer({ plan, findings, kept }: ReloadReport): PlanAnswer {
+  const problems = findings.map(({ located }) => `${formatPlace(located)}: ${located.problem.message}`);
+  return { plan, kept, problems };
+}
+
+async function runNow({ supervisor, store, clock }: ControlPorts, identity: string): Promise<unknown> {
+  await mustExist(store, identity, clock.now());
+  const started = await supervisor.runNow(identity);
+  if (!started.ok) throw new ControlRefusal("refused", started.message);
+  return started;
+}
+
+async function mustExist(store: StateStore, identity: string, now: EpochMs): Promise<void> {
+  const version = await store.definitionAt(identity, now);
+  if (version === undefined || version.text === null) throw noJob(identity);
+}
+
+function done(isDone: boolean, identity: string): null {
+  if (!isDone) throw noJob(identity);
+  return null;
+}
+
+function found<T>(value: T | null, identity: string): T {
+  if (value === null) throw noJob(identity);
+  return value;
+}
+
+function noJob(identity: string): ControlRefusal {
+  return new ControlRefusal("not-found", `no job "${identity}"`);
+}

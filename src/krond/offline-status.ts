@@ -1,0 +1,44 @@
+/** The status of all jobs from the store alone, while no daemon runs: what the last one knew and wrote. */
+import { livenessOf } from "../actors/process-identity.js";
+import { statusOf } from "../actors/supervisor/job-status.js";
+import type { JobStatus } from "../actors/supervisor/port.js";
+import { compileRule } from "../core/decision/compile.js";
+import { decide } from "../core/decision/decide.js";
+import type { CompiledRule } from "../core/decision/model.js";
+import { readJobDefinition } from "../core/job/schema.js";
+import { nextPeriod, planOnReturn } from "../core/periods.js";
+import { dueAt } from "../core/policy.js";
+import { type ActiveState, activeStates, newDocument, standingOf } from "../core/state/document.js";
+import type { EpochMs } from "../core/time/instant.js";
+import { currentDefinitions, type StateReader } from "../persist/store.js";
+import { documentOf } from "./why.js";
+
+export async function offlineStatuses(reader: StateReader, now: EpochMs): Promise<readonly JobStatus[]> {
+  const rows: JobStatus[] = [];
+  for await (const page of currentDefinitions(reader)) {
+    for (const { identity, text, isIntact } of page) {
+      if (text === null || !isIntact) continue;
+      const read = readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
+      if (!read.ok) continue;
+      const document = (await documentOf(reader, identity)) ?? newDocument(identity);
+      const compiled = compileRule(read.value);
+      const liveAt = aheadOf(compiled, planOnReturn(compiled, standingOf(document), now).liveAt, now);
+      const subject = { identity, definition: read.value, scope: { compiled }, isRemoved: false, liveAt };
+      const status = statusOf(subject, document, now);
+      rows.push({ ...status, active: status.active.filter((_, index) => isAlive(activeStates(document)[index])) });
+    }
+  }
+  return rows;
+}
+
+/** While nobody is there, only what is still to come says when the next run may be. */
+function aheadOf(compiled: CompiledRule, liveAt: EpochMs | null, now: EpochMs): EpochMs | null {
+  if (liveAt === null || dueAt(decide(compiled, liveAt)) >= now) return liveAt;
+  return nextPeriod(compiled, liveAt);
+}
+
+/** S27: a process on record that nobody watches may have ended long ago. */
+function isAlive(state: ActiveState | undefined): boolean {
+  if (state?.PIDStartTicks === undefined || state.BootID === undefined) return false;
+  return livenessOf({ pid: state.PID, startTicks: state.PIDStartTicks, bootId: state.BootID }) !== "gone";
+}

@@ -1,0 +1,36 @@
+/** What a batch must satisfy before anything of it is written: a backend may rely on it and cannot fail half-way. */
+import { assertInstant, assertKind, assertMetaKey } from "./keys.js";
+import type { Batch, DefinitionKey, LedgerKey } from "./store.js";
+
+const LINE_BREAK = "\n";
+
+function assertIdentity(identity: string): void {
+  if (identity === "" || identity.includes(LINE_BREAK)) {
+    throw new Error(`invariant broken: identity ${JSON.stringify(identity)} in a batch`);
+  }
+}
+
+function assertLedgerKey(key: LedgerKey): void {
+  assertIdentity(key.identity);
+  assertInstant(key.at);
+  assertKind(key.kind);
+}
+
+function assertDefinitionKey(key: DefinitionKey): void {
+  assertIdentity(key.identity);
+  assertInstant(key.definedAt);
+}
+
+/** Throws: a batch that breaks the rules is a bug of the caller. */
+export function assertBatch(batch: Batch): void {
+  for (const it of batch.ledger ?? []) assertLedgerKey(it);
+  for (const it of batch.removed?.ledger ?? []) assertLedgerKey(it);
+  for (const it of batch.definitions ?? []) assertDefinitionKey(it);
+  for (const it of batch.removed?.definitions ?? []) assertDefinitionKey(it);
+  for (const it of batch.meta ?? []) assertMetaKey(it.key);
+  for (const it of batch.removed?.alive ?? []) assertInstant(it);
+  if (batch.alive !== undefined) {
+    assertInstant(batch.alive.bootedAt);
+    assertInstant(batch.alive.at);
+  }
+}

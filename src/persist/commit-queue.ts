@@ -1,0 +1,71 @@
+/**
+ * The order of commits. One group is under way at a time; batches that arrive meanwhile become durable together in the
+ * next one (group commit). So what is durable is always a prefix of what was asked for, and a failure stops the queue
+ * for good: after a failed write or sync nobody knows what the next start will see (S31).
+ */
+import type { KronError } from "../core/errors/kron-error.js";
+import { writeFailed, writeRefused } from "./failures.js";
+import type { Batch } from "./store.js";
+
+interface Waiting {
+  readonly batch: Batch;
+  readonly resolve: () => void;
+  readonly reject: (error: KronError) => void;
+}
+
+/** Writers wait for their commits; so many batches in the queue mean that somebody does not. */
+const MAX_WAITING = 100_000;
+
+export class CommitQueue {
+  readonly #write: (group: readonly Batch[]) => Promise<void>;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | null = null;
+  #failure: KronError | null = null;
+
+  /** `write` makes a group durable as one transaction. */
+  constructor(write: (group: readonly Batch[]) => Promise<void>) {
+    this.#write = write;
+  }
+
+  commit(batch: Batch): Promise<void> {
+    if (this.#failure !== null) return Promise.reject(writeRefused(this.#failure));
+    if (this.#waiting.length >= MAX_WAITING) throw new Error("invariant broken: commits are not waited for");
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ batch, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Resolves when nothing is under way or waiting, whether or not it went well. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // Lets everything that is committed in the same turn join the first group.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      await this.#writeGroup(group);
+    }
+    this.#running = null;
+  }
+
+  async #writeGroup(group: readonly Waiting[]): Promise<void> {
+    try {
+      await this.#write(group.map((it) => it.batch));
+    } catch (error) {
+      this.#fail(writeFailed(error), group);
+      return;
+    }
+    for (const it of group) it.resolve();
+  }
+
+  #fail(failure: KronError, group: readonly Waiting[]): void {
+    this.#failure = failure;
+    for (const it of group) it.reject(failure);
+    for (const it of this.#waiting) it.reject(writeRefused(failure));
+    this.#waiting = [];
+  }
+}

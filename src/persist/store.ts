@@ -1,0 +1,174 @@
+/**
+ * The port of everything Kron remembers: one document per identity, the ledger, the definitions in all their versions,
+ * and a few notes about the store itself. Texts go in and come out; what they mean is the business of the core.
+ *
+ * A commit is one durable transaction: when its promise resolves, all of the batch survives a power cut; when the
+ * process dies before, all of it or none of it is there. A commit that fails poisons the store: whether the batch will
+ * be seen after the next start is unknown, so nothing may be written, and nothing be started, from then on.
+ *
+ * A read sees all of a batch or nothing of it, and all of it once its promise has resolved.
+ */
+import type { KronError } from "../core/errors/kron-error.js";
+import type { Result } from "../core/result.js";
+import type { EpochMs } from "../core/time/instant.js";
+import type { DocumentKey } from "./keys.js";
+import type { LockTerm } from "./lock.js";
+
+/** A document as it lies in the store. */
+export interface DocumentEntry {
+  readonly key: DocumentKey;
+  readonly text: string;
+  /** Whether the text is the one that was written under this key. Treat a damaged text as unreadable (S32). */
+  readonly isIntact: boolean;
+}
+
+export interface DocumentWrite {
+  readonly key: DocumentKey;
+  /** null removes the document. Removing a job does not: its document stays, so that adding it again repeats nothing. */
+  readonly text: string | null;
+}
+
+/** A record's name: writing the same one again replaces it, as a completion replaces the record of its start. */
+export interface LedgerKey {
+  readonly identity: string;
+  /** The instant the record is about: of a period its nominal time. */
+  readonly at: EpochMs;
+  /** What the record is, such as `period` or `slot:manual`: small letters, digits, `_`, `:`, `.`, `-`. */
+  readonly kind: string;
+}
+
+export interface LedgerRecord extends LedgerKey {
+  readonly text: string;
+}
+
+export interface StoredRecord extends LedgerRecord {
+  readonly isIntact: boolean;
+}
+
+/** A definition from the instant at which it came into force. */
+export interface DefinitionVersion {
+  readonly identity: string;
+  readonly definedAt: EpochMs;
+  /** null from the removal of the job on. */
+  readonly text: string | null;
+}
+
+export interface StoredVersion extends DefinitionVersion {
+  readonly isIntact: boolean;
+}
+
+export interface DefinitionKey {
+  readonly identity: string;
+  readonly definedAt: EpochMs;
+}
+
+/** The daemon that started at `bootedAt` was alive at `at`. The gaps between spans are the times it was down. */
+export interface AliveSpan {
+  readonly bootedAt: EpochMs;
+  readonly at: EpochMs;
+}
+
+export interface MetaWrite {
+  /** Small letters, digits, `_`, `.`, `-`. */
+  readonly key: string;
+  /** null removes the entry. */
+  readonly text: string | null;
+}
+
+/** A note that is there. */
+export interface Note extends MetaWrite {
+  readonly text: string;
+}
+
+/** What becomes durable together, or not at all. */
+export interface Batch {
+  readonly documents?: readonly DocumentWrite[];
+  readonly ledger?: readonly LedgerRecord[];
+  readonly definitions?: readonly DefinitionVersion[];
+  readonly meta?: readonly MetaWrite[];
+  readonly alive?: AliveSpan;
+  readonly removed?: {
+    readonly ledger?: readonly LedgerKey[];
+    readonly definitions?: readonly DefinitionKey[];
+    /** Spans by their `bootedAt`. */
+    readonly alive?: readonly EpochMs[];
+  };
+}
+
+/** Where a scan of the ledger goes on; opaque. */
+export type LedgerCursor = string;
+
+export interface LedgerPage {
+  /** Identity after identity, each one newest first. */
+  readonly records: readonly StoredRecord[];
+  /** null at the end. */
+  readonly next: LedgerCursor | null;
+}
+
+export interface StoreCounts {
+  readonly documents: number;
+  readonly ledger: number;
+  readonly definitions: number;
+}
+
+export interface StateReader {
+  /** Tells one store from every other; never changes. */
+  readonly storeId: string;
+
+  get(identity: string): Promise<DocumentEntry | undefined>;
+  /** A document as bytes: a damaged one may be no text at all. */
+  bytes(key: DocumentKey): Promise<Buffer | undefined>;
+  /** All documents in the order of their keys, in pages, so that a million of them never block the loop. */
+  documents(): AsyncIterable<readonly DocumentEntry[]>;
+
+  ledgerRecord(key: LedgerKey): Promise<StoredRecord | undefined>;
+  /** The newest records of one identity, newest first; with `before`, only those about earlier instants. */
+  ledgerLatest(identity: string, limit: number, before?: EpochMs): Promise<readonly StoredRecord[]>;
+  /** Records with `from <= at < to`, oldest first. */
+  ledgerRange(identity: string, from: EpochMs, to: EpochMs, limit: number): Promise<readonly StoredRecord[]>;
+  /** A page of the whole ledger. Start with null. */
+  ledgerScan(cursor: LedgerCursor | null, limit: number): Promise<LedgerPage>;
+
+  /** The version in force at an instant: a removed job has one with text null, an unknown job has none. */
+  definitionAt(identity: string, at: EpochMs): Promise<StoredVersion | undefined>;
+  /** All versions of one definition, oldest first. */
+  definitionVersions(identity: string): Promise<readonly StoredVersion[]>;
+  /** Every version of every definition, identity after identity, each one newest first. */
+  definitions(): AsyncIterable<readonly StoredVersion[]>;
+
+  /** Spans that touch `[from, to)`, oldest first. */
+  aliveSpans(from: EpochMs, to: EpochMs): Promise<readonly AliveSpan[]>;
+  meta(key: string): Promise<string | undefined>;
+  notes(): Promise<readonly Note[]>;
+  counts(): Promise<StoreCounts>;
+  /** Waits for commits under way. Reading or writing afterwards is a broken invariant. */
+  close(): Promise<void>;
+}
+
+export interface StateStore extends StateReader {
+  /**
+   * Rejects with `state-write-failed`, which is fatal, and from then on every commit does. Batches are applied in the
+   * order of the calls; those that wait for an earlier one become durable together. A released term throws at once.
+   */
+  commit(term: LockTerm, batch: Batch): Promise<void>;
+  /** While a store is marked so, it is being filled from elsewhere, and opening it is refused. */
+  markLoading(term: LockTerm, isLoading: boolean): Promise<void>;
+}
+
+export type OpenedStore = Result<StateStore, KronError>;
+
+/** Entries that one page of an iteration holds at most. */
+export const PAGE_SIZE = 1_000;
+
+/** The newest version of every job that was not removed, in pages. */
+export async function* currentDefinitions(store: StateReader): AsyncGenerator<readonly StoredVersion[]> {
+  let previous = "";
+  for await (const page of store.definitions()) {
+    const newest: StoredVersion[] = [];
+    for (const version of page) {
+      if (version.identity !== previous) newest.push(version);
+      previous = version.identity;
+    }
+    yield newest.filter((version) => version.text !== null);
+  }
+}

@@ -1,0 +1,165 @@
+import type { Clock } from "../../../src/actors/clock.js";
+import type { ArmRequest } from "../../../src/actors/launcher/port.js";
+import {
+  type SimulatedBehaviour,
+  SimulatedHost,
+  type SimulatedLauncher,
+} from "../../../src/actors/launcher/simulated-launcher.js";
+import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
+import type { SupervisorEvent } from "../../../src/actors/supervisor/events.js";
+import type { Supervisor, SupervisorPorts } from "../../../src/actors/supervisor/port.js";
+import { createSupervisor } from "../../../src/actors/supervisor/supervisor.js";
+import { SETTINGS_DEFAULTS, type Settings } from "../../../src/core/config/settings.js";
+import type { KronError } from "../../../src/core/errors/kron-error.js";
+import type { JobDefinition } from "../../../src/core/job/definition.js";
+import { readJobDefinition } from "../../../src/core/job/schema.js";
+import type { StateDocument } from "../../../src/core/state/document.js";
+import { parseDocument } from "../../../src/core/state/parse.js";
+import { type EpochMs, SECOND_MS } from "../../../src/core/time/instant.js";
+import { documentKey } from "../../../src/persist/keys.js";
+import { acquireMemoryLock, type LockTerm } from "../../../src/persist/lock.js";
+import { MemoryDisk } from "../../../src/persist/memory/disk.js";
+import { openMemoryStore } from "../../../src/persist/memory/store.js";
+import { requireOk } from "../../support/results.js";
+
+/** A second after midnight: periods of that midnight lie before everything that is defined from here on. */
+export const START = Date.parse("2026-03-01T00:00:01Z");
+
+export function job(identity: string, schedule: string, more: Record<string, unknown> = {}): JobDefinition {
+  return requireOk(readJobDefinition({ identity, schedule, command: ["/bin/true"], ...more }));
+}
+
+export interface WorldOptions {
+  readonly behaviour?: (request: ArmRequest) => Partial<SimulatedBehaviour>;
+  readonly startAt?: EpochMs;
+  /** Stands between a daemon and its ports, to count and to break. */
+  readonly between?: (ports: SupervisorPorts) => SupervisorPorts;
+}
+
+/** A machine with a disk and a clock on which daemons live and die: the processes and the disk outlive them. */
+export class World {
+  readonly clock: SimulatedClock;
+  readonly disk = new MemoryDisk();
+  readonly host: SimulatedHost;
+  readonly events: SupervisorEvent[] = [];
+  readonly requests: ArmRequest[] = [];
+  fatal: KronError | null = null;
+  private process: {
+    readonly supervisor: Supervisor;
+    readonly term: LockTerm;
+    readonly launcher: SimulatedLauncher;
+    readonly died: Promise<void>;
+    readonly die: () => void;
+    isAlive: boolean;
+  } | null = null;
+  private ids = 0;
+
+  constructor(private readonly options: WorldOptions = {}) {
+    this.clock = new SimulatedClock({ startAt: options.startAt ?? START });
+    this.host = new SimulatedHost(this.clock, (request) => {
+      this.requests.push(request);
+      return { runMs: 10_000, exitCode: 0, ...options.behaviour?.(request) };
+    });
+  }
+
+  get supervisor(): Supervisor {
+    if (this.process === null) throw new Error("no daemon runs");
+    return this.process.supervisor;
+  }
+
+  async boot(definitions: readonly JobDefinition[], settings: Partial<Settings> = {}): Promise<void> {
+    const term = requireOk(acquireMemoryLock(this.disk));
+    const launcher = this.host.launcher();
+    let die = (): void => {};
+    const died = new Promise<void>((resolve) => {
+      die = resolve;
+    });
+    const life = { isAlive: true, died, die };
+    const ports: SupervisorPorts = {
+      clock: this.clockOf(life),
+      store: requireOk(openMemoryStore(term, this.disk)),
+      term,
+      launcher,
+      copies: { isKept: () => false, keep: (key) => `${key}.corrupt` },
+      bootId: this.host.bootId,
+      versions: { tzVersion: "test", engineVersion: "test" },
+      outputDirectory: "/nowhere",
+      baseEnv: { PATH: "/usr/bin:/bin", LANG: "C.UTF-8" },
+      newId: () => `attempt-${++this.ids}`,
+      onEvent: (event) => this.events.push(event),
+    };
+    const supervisor = createSupervisor(this.options.between?.(ports) ?? ports);
+    this.fatal = null;
+    this.process = Object.assign(life, { supervisor, term, launcher });
+    void supervisor.failed.then((error) => {
+      this.fatal = error;
+    });
+    await Promise.race([supervisor.start(definitions, { ...SETTINGS_DEFAULTS, ...settings }), died]);
+  }
+
+  get isRunning(): boolean {
+    return this.process !== null;
+  }
+
+  /** The daemon ends as by SIGKILL: its timers never fire again, its gates close, its lock is free. */
+  kill(): void {
+    if (this.process === null) return;
+    this.process.isAlive = false;
+    this.process.die();
+    this.process.launcher.die();
+    this.process.term.release();
+    this.process = null;
+  }
+
+  private clockOf(life: { readonly isAlive: boolean }): Clock {
+    return {
+      now: () => this.clock.now(),
+      monotonicMs: () => this.clock.monotonicMs(),
+      after: (delayMs, callback) => this.clock.after(delayMs, () => (life.isAlive ? callback() : undefined)),
+    };
+  }
+
+  /** Time passes in steps small enough that everything due in one of them is settled in it. */
+  async pass(durationMs: number, stepMs: number = SECOND_MS): Promise<void> {
+    for (let passed = 0; passed < durationMs; passed += stepMs) {
+      this.clock.advance(Math.min(stepMs, durationMs - passed));
+      await this.settle();
+    }
+  }
+
+  async settle(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    // What is fatal ends the waiting as well; the test looks at `fatal`.
+    if (this.process === null) return;
+    await Promise.race([this.process.supervisor.whenIdle().catch(() => undefined), this.process.died]);
+  }
+
+  document(identity: string): StateDocument {
+    const key = documentKey(identity);
+    const stored = this.disk.documents.get(key);
+    if (stored === undefined) throw new Error(`no document of ${identity}`);
+    return requireOk(parseDocument(stored.text, key));
+  }
+
+  ledger(identity: string): { kind: string; at: number; content: Record<string, unknown> }[] {
+    const records = [...(this.disk.ledger.get(identity)?.values() ?? [])];
+    return records.map(({ kind, at, text }) => ({ kind, at, content: JSON.parse(text) })).sort((a, b) => a.at - b.at);
+  }
+
+  /** Names of events, those of one job when it is given. */
+  told(identity?: string): string[] {
+    return this.events
+      .filter((event) => identity === undefined || event.identity === identity)
+      .map(({ event }) => event);
+  }
+
+  /** When the commands of one job began. */
+  starts(identity: string): string[] {
+    const attempts = new Set(
+      this.requests.filter(({ env }) => env["KRON_IDENTITY"] === identity).map(({ attemptId }) => attemptId),
+    );
+    return this.host.executions
+      .filter(({ attemptId }) => attempts.has(attemptId))
+      .map(({ startedAt }) => new Date(startedAt).toISOString().slice(0, 19));
+  }
+}

@@ -1,0 +1,458 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import * as fs from "node:fs";
+import { Socket } from "node:net";
+import * as path from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compileRule } from "../../src/core/decision/compile.js";
+import { decide } from "../../src/core/decision/decide.js";
+import { toDecisionRecord } from "../../src/core/decision/record.js";
+import { verifyRecord } from "../../src/core/decision/verify.js";
+import { KronError } from "../../src/core/errors/kron-error.js";
+import { readJobDefinition } from "../../src/core/job/schema.js";
+import { LOG_COMPONENTS, LOG_EVENTS } from "../../src/krond/log-events.js";
+import { LOG_FIELD_LIMITS, redacted } from "../../src/krond/log-redaction.js";
+import { DescriptorSink, LOG_SINK_LIMITS } from "../../src/krond/log-sink.js";
+import { createLog, type KronLog, type LogOptions, usualLogFormat } from "../../src/krond/logging.js";
+import { bundleEntry } from "../support/bundle.js";
+import { requireErr } from "../support/results.js";
+import { at, ruleOf } from "../support/scheduling.js";
+import { temporaryDirectories } from "../support/temporary.js";
+
+const newDirectory = temporaryDirectories();
+
+interface Captured {
+  readonly log: KronLog;
+  readonly lines: readonly string[];
+}
+
+function captured(options: Partial<LogOptions> = {}): Captured {
+  const lines: string[] = [];
+  const sink = { write: (line: string) => lines.push(line) > 0 };
+  return { log: createLog({ format: "json", sink, now: () => at("2026-11-18T12:00:00Z"), ...options }), lines };
+}
+
+function parsed({ lines }: Captured): Record<string, unknown>[] {
+  return lines.map((line) => JSON.parse(line));
+}
+
+const PERIOD = { identity: "prod/db", period_id: "2026-11-18T11:00:00Z" };
+const CONTEXT = { component: "executor", operation: "arm", identity: "prod/db", periodId: PERIOD.period_id } as const;
+
+describe("the table of events", () => {
+  test("has every component and event of the documentation, at the levels of the error model", () => {
+    expect(LOG_COMPONENTS).toEqual(
+      "scheduler executor policy constraints seed persist config api governor planner".split(" "),
+    );
+    const levels = Object.entries(LOG_EVENTS).map(([name, { level }]) => [name, level]);
+    expect(Object.fromEntries(levels)).toMatchObject({
+      decision: "info",
+      reschedule: "debug",
+      trigger: "info",
+      started: "info",
+      completed: "info",
+      skipped_concurrency: "info",
+      missed_deadline: "info",
+      unschedulable: "warn",
+      replaced: "info",
+      constraint_reject: "debug",
+      clock_jump: "warn",
+      config_reloaded: "info",
+      state_recovered: "warn",
+      error: "error",
+      fatal: "error",
+    });
+  });
+});
+
+describe("lines", () => {
+  test("JSON: level, time without a fraction (S1), component, event, then the fields", () => {
+    const it = captured();
+    it.log.event("before_definition", PERIOD);
+    expect(it.lines).toEqual([
+      '{"level":"info","time":"2026-11-18T12:00:00Z","component":"scheduler","event":"before_definition",' +
+        '"identity":"prod/db","period_id":"2026-11-18T11:00:00Z"}',
+    ]);
+  });
+
+  test("text: TIMESTAMP level= component= event= key=value; what needs quotes has them, null is not shown", () => {
+    const it = captured({ format: "text" });
+    it.log.event("paused", { identity: "a b", until: "2026-11-19T00:00:00Z", reason: 'say "hi"=\n' });
+    it.log.event("completed", { ...PERIOD, pid: 7, source: null, exit_code: 0, signal: null, reason: null });
+    it.log.event("ready", { pid: 1, jobs: 2, files: ["a.yaml", "b.kron"], state: "/var/lib/krond" });
+    expect(it.lines).toEqual([
+      '2026-11-18T12:00:00Z level=info component=scheduler event=paused identity="a b" until=2026-11-19T00:00:00Z reason="say \\"hi\\"=\\n"',
+      "2026-11-18T12:00:00Z level=info component=executor event=completed identity=prod/db period_id=2026-11-18T11:00:00Z pid=7 exit_code=0",
+      "2026-11-18T12:00:00Z level=info component=scheduler event=ready pid=1 jobs=2 files=a.yaml,b.kron state=/var/lib/krond",
+    ]);
+  });
+
+  test.each(["json", "text"] as const)("%s: one line, and nothing in it speaks to the terminal", (format) => {
+    const it = captured({ format });
+    it.log.event("removed", { identity: "a\nb\r\u001b[31m\u0085\u009b\u2028\u202e\u007f" });
+    expect(it.lines).toHaveLength(1);
+    expect(it.lines[0]).not.toMatch(/[\p{Cc}\p{Zl}]/u);
+  });
+
+  test("below the least level nothing is written", () => {
+    const it = captured();
+    it.log.event("constraint_reject", { ...PERIOD, candidate_time: "2026-11-18T11:00:01Z" });
+    it.log.event("reschedule", { identity: "a" });
+    expect(it.lines).toEqual([]);
+    const all = captured({ least: "debug" });
+    all.log.event("reschedule", { identity: "a" });
+    expect(all.lines).toHaveLength(1);
+  });
+
+  test("a supervisor's event and a daemon's are lines like any other", () => {
+    const it = captured();
+    const now = at("2026-11-18T12:00:00Z");
+    const error = new KronError("fork-failed", "no process", {
+      component: "executor",
+      operation: "arm",
+      cause: "EAGAIN",
+    });
+    it.log.supervisor({
+      at: now,
+      event: "started",
+      component: "executor",
+      level: "info",
+      identity: "a",
+      fields: { pid: 3 },
+    });
+    it.log.supervisor({
+      at: now,
+      event: "error",
+      component: "executor",
+      level: "error",
+      identity: "a",
+      periodId: "p",
+      error,
+    });
+    it.log.daemon({ at: now, event: "ready", component: "scheduler", level: "info", fields: { jobs: 1 } });
+    expect(parsed(it)).toMatchObject([
+      { event: "started", component: "executor", identity: "a", pid: 3 },
+      { event: "error", error_type: "ExecutionError", operation: "arm", message: "no process: EAGAIN", period_id: "p" },
+      { event: "ready", jobs: 1 },
+    ]);
+  });
+
+  test("SPEC Observability: a decision in a line can be recomputed off-line", () => {
+    const compiled = compileRule(ruleOf({ window: { mode: "after", durationMs: 3_600_000 } }));
+    const versions = { tzVersion: "2025c", engineVersion: "0.1.0" };
+    const record = toDecisionRecord(compiled, decide(compiled, at(PERIOD.period_id)), versions);
+    const it = captured();
+    it.log.event("decision", { ...PERIOD, decision: record });
+    const { decision } = parsed(it)[0] as { decision: Record<string, unknown> };
+    expect(verifyRecord(decision, versions)).toMatchObject({ ok: true, differences: [] });
+    const text = captured({ format: "text" });
+    text.log.event("decision", { ...PERIOD, decision: record });
+    expect(text.lines[0]).toContain(`chosen_time=${record.chosen_time} `);
+    expect(text.lines[0]).toContain(`seed_hash=${record.seed_hash}`);
+  });
+
+  test("people at a terminal get text, programs JSON", () => {
+    expect([usualLogFormat(true), usualLogFormat(false)]).toEqual(["text", "json"]);
+  });
+});
+
+describe("ERROR-MODEL Error Logging Contract", () => {
+  const CONTRACT = ["identity", "period_id", "component", "error_type", "operation", "message"];
+
+  test("every error line carries all of it, whatever was thrown", () => {
+    const it = captured();
+    it.log.error(
+      new KronError("cwd-unusable", "no such directory", { component: "executor", operation: "arm" }),
+      CONTEXT,
+    );
+    it.log.error(new TypeError("x is undefined"), { component: "planner", operation: "plan" });
+    it.log.error("just a text", { component: "api", operation: "listen" });
+    it.log.problem({ code: "cron-range", message: "25 is out of range", path: ["schedule"] }, CONTEXT, { line: 3 });
+    for (const line of parsed(it)) expect(Object.keys(line)).toEqual(expect.arrayContaining(CONTRACT));
+    expect(parsed(it)).toMatchObject([
+      {
+        event: "error",
+        level: "error",
+        identity: "prod/db",
+        period_id: PERIOD.period_id,
+        error_type: "ExecutionError",
+      },
+      {
+        event: "error",
+        component: "planner",
+        error_type: "SchedulingError",
+        identity: null,
+        message: "x is undefined",
+      },
+      { event: "error", component: "api", message: "just a text" },
+      { event: "error", error_type: "ValidationError", message: "schedule: 25 is out of range", line: 3 },
+    ]);
+  });
+
+  test("Fatal errors are logged at ERROR before the exit", () => {
+    const it = captured();
+    it.log.error(new KronError("state-write-failed", "EIO", { component: "persist", operation: "commit" }), CONTEXT);
+    it.log.fatal(new Error("anything"), { component: "scheduler", operation: "run" });
+    expect(parsed(it)).toMatchObject([
+      { event: "fatal", level: "error", component: "persist", operation: "commit", fatal: true },
+      { event: "fatal", level: "error", component: "scheduler", operation: "run", fatal: true },
+    ]);
+  });
+
+  test("an error that is none of the program's fault has its own level", () => {
+    const it = captured();
+    it.log.error(new KronError("start-unconfirmed", "?", { component: "executor", operation: "go" }), CONTEXT);
+    expect(parsed(it)).toMatchObject([{ event: "error", level: "warn" }]);
+  });
+});
+
+describe("what is never logged", () => {
+  const CANARY = "canary-5up3r";
+
+  const secrets: readonly [title: string, fields: Record<string, unknown>][] = [
+    ["an environment", { env: { PASSWORD: CANARY } }],
+    ["an environment deep inside", { job: { target: { environment: { A: CANARY } } } }],
+    ["header values", { headers: { Authorization: CANARY } }],
+    ["a header by its name", { Authorization: `Bearer ${CANARY}` }],
+    ["a cookie", { "Set-Cookie": CANARY }],
+    ["keys", { api_key: CANARY, apiKey: CANARY, keys: [CANARY] }],
+    ["passwords and tokens", { password: CANARY, accessToken: CANARY, clientSecret: CANARY }],
+    ["a command line", { command: `backup --password ${CANARY}` }],
+    ["arguments", { argv: ["backup", CANARY] }],
+    ["standard input", { stdin: CANARY }],
+    ["a request's body", { body: CANARY }],
+    ["an address with a password in a message", { message: `cannot reach https://bob:${CANARY}@example.org/x` }],
+    ["a bearer token in a message", { message: `sent Authorization: Bearer ${CANARY}` }],
+    ["password=... in a message", { message: `ran x --password=${CANARY} y` }],
+    ["--token ... in a message", { message: `ran x --token ${CANARY} y` }],
+    ["a quoted secret in a message", { message: `api_key: "${CANARY} and more"` }],
+    ["the cause of an error", { cause: new Error(`token=${CANARY}`) }],
+    ["inside a list", { jobs: [{ env: { A: CANARY } }] }],
+  ];
+
+  test.each(secrets)("%s", (_title, fields) => {
+    for (const format of ["json", "text"] as const) {
+      const it = captured({ format });
+      it.log.daemon({ at: 0, event: "x", component: "config", level: "info", fields });
+      expect(it.lines).toHaveLength(1);
+      expect(it.lines[0]).not.toContain(CANARY);
+      expect(it.lines[0]).toContain("[redacted]");
+    }
+  });
+
+  const definitions: readonly [title: string, raw: Record<string, unknown>][] = [
+    ["a variable of the wrong type", { env: { PASSWORD: 987654321 } }],
+    ["a variable with a bad name", { env: { "987654321": "x" } }],
+    ["a command in one text", { command: "backup --pw 987654321" }],
+    ["an argument of the wrong type", { command: ["backup", 987654321] }],
+    [
+      "a header of the wrong type",
+      { command: undefined, http: { url: "https://example.org", headers: { K: 987654321 } } },
+    ],
+    ["an address that is none", { command: undefined, http: { url: "987654321" } }],
+    ["input of the wrong type", { stdin: 987654321 }],
+  ];
+
+  test.each(definitions)("the words of a problem that quote it: %s", (_title, raw) => {
+    const problems = requireErr(readJobDefinition({ identity: "a", schedule: "@daily", command: ["x"], ...raw }));
+    const it = captured();
+    for (const problem of problems) it.log.problem(problem, { component: "config", operation: "start" });
+    expect(JSON.stringify(problems)).toContain("987654321");
+    expect(it.lines.join("\n").replace(/"env\.987654321: /, "")).not.toContain("987654321");
+    expect(parsed(it)[0]).toMatchObject({
+      event: "error",
+      message: expect.stringMatching(/^\w+(?:\.\w+|\[\d\])*: \w+/),
+    });
+  });
+
+  test("command lines are logged when they are allowed, environments never", () => {
+    const it = captured({ mayLogCommands: true });
+    const fields = { command: ["backup", "--full"], env: { A: CANARY } };
+    it.log.daemon({ at: 0, event: "x", component: "config", level: "info", fields });
+    expect(parsed(it)).toMatchObject([{ command: ["backup", "--full"], env: "[redacted]" }]);
+  });
+
+  test("a decision's salt and keys of periods are no secrets: without them nothing could be recomputed", () => {
+    const fields = { period_key: "2026-11-18", salt: "backup", seed_hash: "00ff" };
+    expect(redacted(fields, false)).toEqual(fields);
+  });
+
+  test("what is no secret stays: absence, numbers, words that only sound like one", () => {
+    const fields = { env: null, keyboard: "x", message: "the passenger list, tokens spent: none", pid: 1, ok: true };
+    expect(redacted(fields, false)).toEqual(fields);
+  });
+
+  test("a line has bounds", () => {
+    const deep: Record<string, unknown> = {};
+    deep["self"] = deep;
+    const fields = { text: "x".repeat(100_000), list: Array.from({ length: 1000 }, () => 1), deep };
+    const it = captured();
+    it.log.daemon({ at: 0, event: "x", component: "config", level: "info", fields });
+    expect(it.lines[0]?.length).toBeLessThan(LOG_FIELD_LIMITS.textChars + 1000);
+    expect(parsed(it)[0]).toMatchObject({ text: expect.stringMatching(/x\[91808 more\]$/) });
+  });
+});
+
+describe("a descriptor that makes trouble", () => {
+  function fault(code: string): Error {
+    return Object.assign(new Error(code), { code });
+  }
+
+  /** Answers writes as scripted: a number of bytes taken at most, or a fault. */
+  function scripted(script: readonly (number | string)[]) {
+    const rest = [...script];
+    let written = "";
+    let pausedMs = 0;
+    const sink = new DescriptorSink({
+      write: (data, offset) => {
+        const answer = rest.shift() ?? data.length;
+        if (typeof answer === "string") throw fault(answer);
+        const taken = data.subarray(offset, offset + answer);
+        written += taken.toString();
+        return taken.length;
+      },
+      pause: (ms) => {
+        pausedMs += ms;
+      },
+    });
+    return { sink, written: () => written, pausedMs: () => pausedMs };
+  }
+
+  test("a write that takes less is continued", () => {
+    const { sink, written } = scripted([2, 1]);
+    expect([sink.write("hello"), written()]).toEqual([true, "hello\n"]);
+  });
+
+  test("EAGAIN: waits a little for the reader", () => {
+    const { sink, written, pausedMs } = scripted(["EAGAIN", "EINTR", 3, "EAGAIN"]);
+    expect([sink.write("hello"), written(), pausedMs()]).toEqual([true, "hello\n", 3 * LOG_SINK_LIMITS.pauseMs]);
+  });
+
+  test("EAGAIN for long: holds up the daemon once, then drops lines without waiting until the reader is back", () => {
+    const many = Array.from({ length: 23 }, () => "EAGAIN");
+    const { sink, written, pausedMs } = scripted(many);
+    expect(["a", "b", "c", "d"].map((line) => sink.write(line))).toEqual([false, false, false, true]);
+    expect([written(), pausedMs()]).toEqual(["d\n", LOG_SINK_LIMITS.stallMs]);
+  });
+
+  test("a line that was cut off does not swallow the next one", () => {
+    const { sink, written } = scripted([2, "ENOSPC", "ENOSPC"]);
+    expect(["hello", "x", "y"].map((line) => sink.write(line))).toEqual([false, false, true]);
+    expect(written()).toBe("he\ny\n");
+  });
+
+  test.each(["EPIPE", "ENOSPC", "EIO", "EBADF", "EFBIG", "EDQUOT"])(
+    "%s costs lines, and the first one after says how many",
+    (code) => {
+      const { sink, written } = scripted([code, code]);
+      const log = createLog({ format: "json", sink, now: () => 0 });
+      for (const identity of ["a", "b", "c", "d"]) log.event("resumed", { identity });
+      const lines = written()
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(lines).toMatchObject([
+        {
+          event: "error",
+          error_code: "log-unwritable",
+          error_type: "SystemError",
+          message: "2 lines of this log could not be written",
+        },
+        { event: "resumed", identity: "c" },
+        { event: "resumed", identity: "d" },
+      ]);
+      expect(log.lostLines).toBe(2);
+    },
+  );
+});
+
+describe("real processes", () => {
+  let program: Awaited<ReturnType<typeof bundleEntry>>;
+  beforeAll(async () => {
+    program = await bundleEntry("test/krond/process/log-writer.ts");
+  });
+  afterAll(() => program.remove());
+
+  test.each(["json", "text"])("SIGKILL: every %s line logged before it is on the disk", (format) => {
+    const file = path.join(newDirectory(), "log");
+    const descriptor = fs.openSync(file, "w");
+    const { signal } = spawnSync(process.execPath, [program.file, format, "kill", "500"], {
+      stdio: ["ignore", descriptor, "inherit", "pipe"],
+    });
+    fs.closeSync(descriptor);
+    expect(signal).toBe("SIGKILL");
+    const lines = fs.readFileSync(file, "utf8").trimEnd().split("\n");
+    expect(lines).toHaveLength(500);
+    expect(lines.at(-1)).toMatch(/job\/499\b/);
+  });
+
+  test("ENOSPC: a full disk does not end the daemon", () => {
+    const full = fs.openSync("/dev/full", "w");
+    const { status, output } = spawnSync(process.execPath, [program.file, "json", "exit", "100"], {
+      stdio: ["ignore", full, "inherit", "pipe"],
+      encoding: "utf8",
+    });
+    fs.closeSync(full);
+    expect([status, output[3]]).toEqual([0, "done 100\n"]);
+  });
+
+  test("EPIPE: a reader that went away does not end the daemon", async () => {
+    const script = '"$0" "$1" json exit 5000 3>&2 | head -1 >/dev/null';
+    const { status, stderr } = spawnSync("sh", ["-c", script, process.execPath, program.file], { encoding: "utf8" });
+    expect(status).toBe(0);
+    const lost = Number(/^done (\d+)\n$/.exec(stderr)?.[1]);
+    expect(lost).toBeGreaterThan(0);
+  });
+
+  test("EBADF: neither does a standard output that is closed", () => {
+    const script = '"$0" "$1" json exit 100 3>&2 >&-';
+    const { stderr } = spawnSync("sh", ["-c", script, process.execPath, program.file], { encoding: "utf8" });
+    expect(stderr).toMatch(/^done \d+\n$/);
+  });
+
+  test("a reader that stopped reading does not hold it up; when it is back it learns what was lost", async () => {
+    const fifo = path.join(newDirectory(), "pipe");
+    expect(spawnSync("mkfifo", [fifo]).status).toBe(0);
+    const readEnd = fs.openSync(fifo, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+    const writeEnd = fs.openSync(fifo, "w");
+    const child = spawn(process.execPath, [program.file, "json", "wait", "5000"], {
+      stdio: ["pipe", writeEnd, "inherit", "pipe"],
+    });
+    fs.closeSync(writeEnd);
+    const reports = createInterface({ input: child.stdio[3] as Readable })[Symbol.asyncIterator]();
+    // Nobody reads its output: it comes to its end all the same.
+    const done = (await reports.next()).value as string;
+    const lost = Number(/^done (\d+)$/.exec(done)?.[1]);
+    expect(lost).toBeGreaterThan(1000);
+    const reader = createInterface({ input: new Socket({ fd: readEnd }) });
+    const lines: string[] = [];
+    for await (const line of reader) {
+      lines.push(line);
+      if (line.includes(`job/${4999 - lost}"`)) child.stdin?.write("go\n");
+      if (line.includes("job/1000000")) child.stdin?.end();
+    }
+    expect(JSON.parse(lines.at(-2) ?? "")).toMatchObject({
+      error_code: "log-unwritable",
+      message: `${lost} lines of this log could not be written`,
+    });
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ identity: "job/1000000" });
+  });
+
+  test("SIGHUP changes nothing: lines before and after it are there", async () => {
+    const file = path.join(newDirectory(), "log");
+    const descriptor = fs.openSync(file, "w");
+    const child = spawn(process.execPath, [program.file, "text", "hup", "10"], {
+      stdio: ["ignore", descriptor, "inherit", "pipe"],
+    });
+    fs.closeSync(descriptor);
+    const reports = createInterface({ input: child.stdio[3] as Readable })[Symbol.asyncIterator]();
+    expect((await reports.next()).value).toBe("done 0");
+    child.kill("SIGHUP");
+    expect((await reports.next()).value).toBe("hup 0");
+    child.kill("SIGKILL");
+    await once(child, "close");
+    expect(fs.readFileSync(file, "utf8").trimEnd().split("\n")).toHaveLength(11);
+  });
+});

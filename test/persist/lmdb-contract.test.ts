@@ -1,0 +1,11 @@
+import { openLmdbStore } from "../../src/persist/lmdb/open.js";
+import { acquireDirectoryLock } from "../../src/persist/lock.js";
+import { temporaryDirectories } from "../support/temporary.js";
+import { describeStoreContract } from "./store-contract.js";
+
+const newDirectory = temporaryDirectories();
+
+describeStoreContract("lmdb", 20_000, () => {
+  const directory = newDirectory();
+  return { acquire: () => acquireDirectoryLock(directory), open: openLmdbStore };
+});
