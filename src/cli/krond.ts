@@ -6,12 +6,13 @@ import { runProgram } from "./program.js";
 
 runProgram(KROND, process.argv.slice(2), systemIo()).then(
   (exitCode) => {
-    process.exitCode = exitCode;
+    // What had to be durable is; a timer or a pipe that is left over must not keep a refused or stopped daemon alive.
+    process.exit(exitCode);
   },
   (error: unknown) => {
     process.stderr.write(
       `krond: internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
     );
-    process.exitCode = EXIT.fatal;
+    process.exit(EXIT.fatal);
   },
 );

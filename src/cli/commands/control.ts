@@ -6,6 +6,7 @@ import type { Command } from "../command.js";
 import { askDaemon } from "../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
+import { parseJobPeriod } from "../job-period.js";
 import { printValue } from "../output.js";
 import { STATE_OPTION } from "../state-options.js";
 
@@ -24,8 +25,8 @@ async function runNow(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
 }
 
 async function cancel(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  const identity = jobArg(args, "cancel");
-  const value = (await askDaemon(args, io, { op: "cancel", identity })) as { readonly ended: number };
+  const { identity, periodAt } = parseJobPeriod(jobArg(args, "cancel"));
+  const value = (await askDaemon(args, io, { op: "cancel", identity, periodAt })) as { readonly ended: number };
   const runs = value.ended === 1 ? "1 run" : `${value.ended} runs`;
   await printValue({ identity, ended: value.ended }, () => `asked ${runs} of ${identity} to end\n`, args, io);
   return EXIT.ok;
@@ -84,7 +85,7 @@ export const CANCEL: Command = control(
   "cancel",
   "end what is running of a job",
   `
-Ends every run of JOB: TERM to all of its processes, KILL to what is left after kill_grace.
+Ends every run of JOB, or with JOB@PERIOD only the run of that period: TERM to all of its processes, KILL to what is left after kill_grace.
 
   kron cancel prod/db-backup`,
   cancel,
