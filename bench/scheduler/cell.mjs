@@ -37,7 +37,7 @@ class WorkerProcess {
     this.#child = spawn(process.execPath, args, { stdio, env: { ...process.env, TZ: "UTC" } });
     this.#child.on("message", (message) => this.#messages.push(message));
     this.#child.stderr.setEncoding("utf8").on("data", (text) => {
-      this.#stderr = (this.#stderr + text).slice(-4_000);
+      this.#stderr = (this.#stderr + text).slice(-8_000);
     });
     this.#ended = once(this.#child, "exit");
   }
@@ -89,8 +89,8 @@ class WorkerProcess {
   }
 
   #lastWords() {
-    const lines = this.#stderr.split("\n").filter((line) => /error|fatal/i.test(line));
-    return lines.at(-1)?.trim().slice(0, 160) ?? this.#child.signalCode ?? `exit ${this.#child.exitCode}`;
+    const said = /FATAL ERROR: .*|\w*Error: .*/.exec(this.#stderr)?.[0].trim().slice(0, 160);
+    return said ?? this.#child.signalCode ?? `exit ${this.#child.exitCode}`;
   }
 }
 

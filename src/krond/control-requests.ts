@@ -4,7 +4,7 @@ import type { DaemonStatus, Supervisor } from "../actors/supervisor/port.js";
 import { formatPlace } from "../core/config/format-problem.js";
 import type { Settings } from "../core/config/settings.js";
 import { assertNever } from "../core/result.js";
-import type { EpochMs } from "../core/time/instant.js";
+import { type EpochMs, formatInstant } from "../core/time/instant.js";
 import { ENGINE_VERSION } from "../core/version.js";
 import type { StateStore } from "../persist/store.js";
 import type { ControlErrorKind, ControlOp, ControlRequest } from "./control-protocol.js";
@@ -71,7 +71,7 @@ export async function answerControl(request: ControlRequest, ports: ControlPorts
       return runNow(ports, request.identity);
     case "cancel":
       await mustExist(store, request.identity, clock.now());
-      return { ended: await supervisor.cancel(request.identity) };
+      return { ended: await cancel(supervisor, request.identity, request.periodAt) };
     case "pause":
       if (request.untilAt <= clock.now()) throw new ControlRefusal("refused", "the end of the pause lies in the past");
       return done(await supervisor.pause(request.identity, request.untilAt, request.reason), request.identity);
@@ -93,6 +93,10 @@ function statusAnswer({ supervisor, stateDirectory }: ControlPorts): StatusAnswe
 function planAnswer({ plan, findings, kept }: ReloadReport): PlanAnswer {
   const problems = findings.map(({ located }) => `${formatPlace(located)}: ${located.problem.message}`);
   return { plan, kept, problems };
+}
+
+function cancel(supervisor: Supervisor, identity: string, periodAt: EpochMs | null): Promise<number> {
+  return periodAt === null ? supervisor.cancel(identity) : supervisor.cancel(identity, formatInstant(periodAt));
 }
 
 async function runNow({ supervisor, store, clock }: ControlPorts, identity: string): Promise<unknown> {

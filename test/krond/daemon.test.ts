@@ -1,7 +1,15 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, it } from "vitest";
-import { builtPrograms, type CommandResult, jobsOf, krondProcesses, MARK, runProgram } from "../support/krond.js";
+import {
+  builtPrograms,
+  type CommandResult,
+  childrenOf,
+  jobsOf,
+  krondProcesses,
+  MARK,
+  runProgram,
+} from "../support/krond.js";
 import { temporaryDirectories } from "../support/temporary.js";
 
 const programs = builtPrograms();
@@ -37,6 +45,10 @@ const ROUNDS = 5;
 const NEVER = "0 0 1 1 *";
 const job = (identity: string, command: string, more = ""): string =>
   `  - { identity: ${identity}, schedule: "${NEVER}", shell: true, command: '${command}'${more} }\n`;
+
+async function existing(file: string): Promise<void> {
+  while (!fs.existsSync(file)) await new Promise((resolve) => setImmediate(resolve));
+}
 
 describe("krond start", () => {
   it("R15: a run is started, recorded and shown; SIGTERM ends the daemon with 0", async () => {
@@ -205,6 +217,96 @@ describe("reload", () => {
   });
 });
 
+describe("what changed while no daemon ran", () => {
+  it("S16: a job that is gone at the start counts as removed, keeps its state, and can come back", async () => {
+    const here = place(job("t/a", "true") + job("t/b", "true"));
+    const first = startKrond(here.config, here.state);
+    await first.ready();
+    await first.kill("SIGTERM");
+    here.write(job("t/a", "true"));
+    const second = startKrond(here.config, here.state);
+    await second.event("removed", { identity: "t/b" });
+    await second.ready();
+    expect(here.kron("run", "t/b").status).toBe(1);
+    expect(here.kron("list", "-o", "jsonl").out).not.toContain("t/b");
+    await second.kill("SIGTERM");
+    expect(here.kron("list", "-o", "jsonl").out).not.toContain("t/b");
+    here.write(job("t/a", "true") + job("t/b", "true"));
+    const third = startKrond(here.config, here.state);
+    await third.ready();
+    expect(here.kron("run", "t/b").status).toBe(0);
+    await third.event("completed", { identity: "t/b", exit_code: 0 });
+  });
+
+  it("S16: the same over a reload", async () => {
+    const here = place(job("t/a", "true") + job("t/b", "true"));
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    here.write(job("t/a", "true"));
+    expect(here.krond("reload").status).toBe(0);
+    expect(here.kron("run", "t/b").status).toBe(1);
+    here.write(job("t/a", "true") + job("t/b", "true"));
+    expect(here.krond("reload").status).toBe(0);
+    expect(here.kron("run", "t/b").status).toBe(0);
+  });
+});
+
+describe("R15: trouble from outside", () => {
+  it("launchers that are killed are replaced; what runs goes on and is seen to end, and new runs start", async () => {
+    const here = place(job("t/long", "sleep 4") + job("t/short", "echo back"));
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    here.kron("run", "t/long");
+    await krond.event("started", { identity: "t/long" });
+    const launchers = childrenOf(krond.pid);
+    expect(launchers.length).toBeGreaterThan(0);
+    for (const pid of launchers) process.kill(pid, "SIGKILL");
+    await krond.event("error", { error_code: "launcher-died" });
+    expect(here.kron("run", "t/short").status).toBe(0);
+    await krond.event("completed", { identity: "t/short", exit_code: 0 });
+    await krond.event("completed", { identity: "t/long" });
+    expect(krond.lines.filter(({ event, identity }) => event === "started" && identity === "t/long")).toHaveLength(1);
+  });
+
+  it("a storm of SIGHUP is a few reloads, and SIGSTOP and SIGCONT in between end nothing", async () => {
+    const here = place(job("t/a", "true"));
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    for (let count = 0; count < 200; count += 1) krond.child.kill("SIGHUP");
+    krond.child.kill("SIGSTOP");
+    for (let count = 0; count < 200; count += 1) krond.child.kill("SIGHUP");
+    krond.child.kill("SIGCONT");
+    await krond.event("config_reloaded");
+    expect(here.kron("run", "t/a").status).toBe(0);
+    await krond.event("completed", { identity: "t/a", exit_code: 0 });
+    expect(await krond.kill("SIGTERM")).toBe(0);
+    expect(krond.lines.filter(({ event }) => event === "fatal")).toEqual([]);
+  });
+
+  it("signals that come while the daemon starts do not end it in the system's own way", async () => {
+    const here = place(job("t/a", "true"));
+    const krond = startKrond(here.config, here.state);
+    // From here on the handlers are there; the launchers are started afterwards.
+    await existing(here.state);
+    krond.child.kill("SIGHUP");
+    await krond.ready();
+    await krond.event("config_reloaded");
+    expect(await krond.kill("SIGTERM")).toBe(0);
+  });
+
+  it("ERROR-MODEL: a state write that fails is fatal: it is logged at level error, and the exit code is 5", async () => {
+    const here = place(job("t/a", "true"));
+    const krond = startKrond(here.config, here.state, ["--store", "files"]);
+    await krond.ready();
+    fs.renameSync(here.state, `${here.state}.gone`);
+    const socket = path.join(`${here.state}.gone`, "krond.sock");
+    expect(fs.existsSync(socket)).toBe(true);
+    runProgram(programs().kron, ["run", "t/a", "--state", `${here.state}.gone`]);
+    expect(await krond.event("fatal")).toMatchObject({ level: "error", error_type: "PersistenceError" });
+    expect(await krond.ended).toBe(5);
+  });
+});
+
 describe("what runs outlives the daemon", () => {
   it("S29: SIGKILL of the daemon during a run: it goes on, is adopted, and its exit code is null", async () => {
     const here = place(job("t/long", "echo begin; sleep 3; echo end"));
@@ -281,6 +383,14 @@ describe("control commands", () => {
     expect(row).toMatchObject({ period_id: run.slot, source: "manual" });
   });
 
+  it("a run that is over at once is no failed start", async () => {
+    const here = place(job("t/a", "true"));
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    const statuses = Array.from({ length: 10 }, () => here.kron("run", "t/a").status);
+    expect(statuses).toEqual(Array(10).fill(0));
+  });
+
   it("S17: pause and resume, and why knows of them", async () => {
     const here = place(`  - { identity: t/m, schedule: "* * * * *", command: [/bin/true] }\n`);
     const krond = startKrond(here.config, here.state);
@@ -304,6 +414,7 @@ describe("control commands", () => {
     await krond.event("started", { identity: "t/tree" });
     expect(here.kron("cancel", "t/tree", "-o", "json").out).toContain('"ended": 1');
     await krond.event("completed", { identity: "t/tree", reason: "cancelled" });
+    expect(here.kron("cancel", "t/tree@2026-01-01T00:00:00Z", "-o", "json").out).toContain('"ended": 0');
     expect(jobsOf(here.state)).toEqual([]);
   });
 

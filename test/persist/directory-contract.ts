@@ -6,7 +6,7 @@ import { documentKey } from "../../src/persist/keys.js";
 import { acquireDirectoryLock, type LockTerm } from "../../src/persist/lock.js";
 import { MARKER_FILE } from "../../src/persist/marker.js";
 import type { OpenedStore } from "../../src/persist/store.js";
-import { temporaryDirectories } from "../support/temporary.js";
+import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { must } from "./store-contract.js";
 
 export interface DirectoryBackend {
@@ -21,7 +21,7 @@ export interface DirectoryBackend {
 const isRoot = process.geteuid?.() === 0;
 
 export function describeDirectoryContract(backend: DirectoryBackend): void {
-  const newDirectory = temporaryDirectories();
+  const newDirectory = temporaryDirectories(FAST_PARENT);
 
   async function use(directory: string, value: string): Promise<void> {
     const term = must(acquireDirectoryLock(directory));

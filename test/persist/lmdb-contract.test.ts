@@ -1,9 +1,9 @@
 import { openLmdbStore } from "../../src/persist/lmdb/open.js";
 import { acquireDirectoryLock } from "../../src/persist/lock.js";
-import { temporaryDirectories } from "../support/temporary.js";
+import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { describeStoreContract } from "./store-contract.js";
 
-const newDirectory = temporaryDirectories();
+const newDirectory = temporaryDirectories(FAST_PARENT);
 
 describeStoreContract("lmdb", 20_000, () => {
   const directory = newDirectory();

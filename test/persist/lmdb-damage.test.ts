@@ -12,10 +12,10 @@ import { checkPages } from "../../src/persist/lmdb/pages.js";
 import { acquireDirectoryLock } from "../../src/persist/lock.js";
 import { recoverStore } from "../../src/persist/recover.js";
 import type { StateStore } from "../../src/persist/store.js";
-import { temporaryDirectories } from "../support/temporary.js";
+import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { must } from "./store-contract.js";
 
-const newDirectory = temporaryDirectories();
+const newDirectory = temporaryDirectories(FAST_PARENT);
 const isLong = process.env["KRON_TEST_LONG"] === "1";
 const CASES = isLong ? 1_000 : 8;
 const PAGE = 4096;

@@ -14,10 +14,10 @@ import { MemoryDisk } from "../../src/persist/memory/disk.js";
 import { openMemoryStore } from "../../src/persist/memory/store.js";
 import { openStateStore } from "../../src/persist/open.js";
 import type { StateStore } from "../../src/persist/store.js";
-import { temporaryDirectories } from "../support/temporary.js";
+import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { must } from "./store-contract.js";
 
-const newDirectory = temporaryDirectories();
+const newDirectory = temporaryDirectories(FAST_PARENT);
 const NOW = Date.UTC(2026, 2, 1, 12);
 const STAMP = "20260301T120000Z";
 const JOBS = ["a", "b", "c"];

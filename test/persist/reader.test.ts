@@ -40,8 +40,6 @@ describe("reading without the lock", () => {
     const before = Number(await reader.meta("last"));
     let durable = before;
     while (durable <= before) durable = (JSON.parse((await daemon.line()) ?? "{}") as { durable: number }).durable;
-    // A snapshot lasts for a turn of the loop at most.
-    await new Promise((resolve) => setImmediate(resolve));
     const after = Number(await reader.meta("last"));
     await daemon.kill();
     await reader.close();

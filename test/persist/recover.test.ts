@@ -9,10 +9,10 @@ import { acquireDirectoryLock } from "../../src/persist/lock.js";
 import { type Backend, MARKER_FILE } from "../../src/persist/marker.js";
 import { openStateReader, openStateStore } from "../../src/persist/open.js";
 import { type FenceSubject, type RecoveryReport, type RecoveryRules, recoverStore } from "../../src/persist/recover.js";
-import { temporaryDirectories } from "../support/temporary.js";
+import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { must } from "./store-contract.js";
 
-const newDirectory = temporaryDirectories();
+const newDirectory = temporaryDirectories(FAST_PARENT);
 const NOW = Date.UTC(2026, 2, 1, 12);
 
 /** a and gone are in the store; a and new are configured. */

@@ -12,10 +12,10 @@ import { acquireDirectoryLock, type LockTerm } from "../../src/persist/lock.js";
 import type { Backend } from "../../src/persist/marker.js";
 import { openStateStore } from "../../src/persist/open.js";
 import type { Batch, StateReader, StateStore } from "../../src/persist/store.js";
-import { temporaryDirectories } from "../support/temporary.js";
+import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { documentsOf, must } from "./store-contract.js";
 
-const newDirectory = temporaryDirectories();
+const newDirectory = temporaryDirectories(FAST_PARENT);
 const JOBS = ["prod/db-backup", "prod/ping", "äöü/€"];
 const check = { check: parseDocument };
 

@@ -76,10 +76,13 @@ function citationsOf({ id, shownBy }: Row): readonly Citation[] {
 
 const ROWS = rowsOf();
 const CITATIONS = ROWS.flatMap(citationsOf);
-const literals = new Map<string, string>();
+const literals = new Map<string, readonly string[]>();
+
+/** Shorter titles must be a whole one: part of one could be found anywhere. */
+const PART_LENGTH = 14;
 
 /** Every text of a file that may be a title, or a row of one: not its comments, not what it imports. */
-function literalsOf(file: string): string {
+function literalsOf(file: string): readonly string[] {
   const known = literals.get(file);
   if (known !== undefined) return known;
   const source = ts.createSourceFile(file, fs.readFileSync(file, "utf8"), ts.ScriptTarget.Latest);
@@ -88,13 +91,15 @@ function literalsOf(file: string): string {
     if (ts.isImportDeclaration(node)) return;
     if (ts.isStringLiteralLike(node)) found.push(node.text);
     else if (ts.isTemplateExpression(node)) found.push(node.getText(source));
-    // A row that is written out, such as `{ mode: "after" }`, may be a title by its `$` placeholders.
-    else if (ts.isObjectLiteralExpression(node)) found.push(node.getText(source));
     ts.forEachChild(node, visit);
   };
   visit(source);
-  literals.set(file, found.join("\n"));
-  return found.join("\n");
+  literals.set(file, found);
+  return found;
+}
+
+function isThere({ file, title }: Citation): boolean {
+  return literalsOf(file).some((text) => (title.length < PART_LENGTH ? text === title : text.includes(title)));
 }
 
 function testFiles(folder = "test"): readonly string[] {
@@ -136,7 +141,8 @@ describe("docs/conformance.md", () => {
       next.set(section, n);
       return !id.endsWith(`-${n}`);
     });
-    expect(wrong.map(({ id, clause }) => `${id}: ${clause}`)).toEqual([]);
+    // After the first every other one is wrong as well.
+    expect(wrong.slice(0, 1).map(({ id, clause }) => `${id}: ${clause}`)).toEqual([]);
     expect(new Set(ROWS.map(({ id }) => id)).size).toBe(ROWS.length);
   });
 
@@ -150,7 +156,7 @@ describe("docs/conformance.md", () => {
   });
 
   test("every cited title is there", () => {
-    const gone = CITATIONS.filter(({ file, title }) => !fs.existsSync(file) || !literalsOf(file).includes(title));
+    const gone = CITATIONS.filter((it) => !fs.existsSync(it.file) || !isThere(it));
     expect(gone.map((it) => of(it, `${it.file}: ${it.title}`))).toEqual([]);
   });
 

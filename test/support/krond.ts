@@ -5,6 +5,7 @@ import * as path from "node:path";
 import { createInterface } from "node:readline";
 import { build } from "vite";
 import { afterAll, afterEach, beforeAll } from "vitest";
+import { readStat } from "../../src/actors/process-identity.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
@@ -175,4 +176,12 @@ export function killJobsOf(state: string): void {
       // It ended by itself in between.
     }
   }
+}
+
+export function childrenOf(parent: number): number[] {
+  const pids = fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    const stat = readStat(pid);
+    return typeof stat === "object" && stat.parentPid === parent;
+  });
 }

@@ -11,8 +11,8 @@ async function reindex() {
 
 const clock = { now: () => Date.now(), timeZone: () => "UTC" };
 const scheduler = createScheduler({ clock });
-await scheduler.initialize([["reindex", "0 2 * * 0", reindex, "PT30M"]]);
+await scheduler.initialize([["reindex", "0,30 2 * * 0", reindex, "PT30M"]]);
 
-const next = nextOccurrence("0 2 * * 0", Date.now(), "UTC");
+const next = nextOccurrence("0,30 2 * * 0", Date.now(), "UTC");
 console.log(new Date(next).toISOString());
 await scheduler.stop();

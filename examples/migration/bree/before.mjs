@@ -1,7 +1,7 @@
 import later from "@breejs/later";
 import Bree from "bree";
 
-const jobs = [{ name: "reindex", path: () => console.log("reindexing"), cron: "0 2 * * sun" }];
+const jobs = [{ name: "reindex", path: () => console.log("reindexing"), cron: "*/30 2 * * 0" }];
 const bree = new Bree({ root: false, logger: false, timezone: "UTC", jobs });
 await bree.start();
 

@@ -227,8 +227,11 @@ export class Executor {
     if (event.kind === "gate-lost") this.gates.lost(attemptId);
     if (owned === undefined) return;
     const { entry, periodId } = owned;
-    if (event.kind === "exited") this.exited(entry, event);
-    else if (entry.prearmed?.attemptId === attemptId) this.letGo(entry, entry.prearmed);
+    if (event.kind === "exited") {
+      // Of a short run the end is heard in the same breath as its beginning: it did begin.
+      this.tellWatcher(attemptId, { kind: "started", pid: owned.pid });
+      this.exited(entry, event);
+    } else if (entry.prearmed?.attemptId === attemptId) this.letGo(entry, entry.prearmed);
     else {
       this.host.report("gate-failed", "the gate ended before it was released", this.about(entry, "arm", periodId));
       this.host.deliver(entry, { type: "FAILED", attemptId, code: "gate-failed" });

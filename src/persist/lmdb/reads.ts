@@ -115,9 +115,15 @@ export class LmdbReader implements StateReader {
     if (this.#isClosed) throw new Error("invariant broken: a closed store was used");
   }
 
+  /** Another process writes: a snapshot that is kept for a turn of the loop would hide its last commits. */
+  protected refresh(): void {
+    this.databases.root.resetReadTxn();
+  }
+
   protected read<T>(work: (databases: Databases) => T): T {
     this.assertOpen();
     try {
+      this.refresh();
       return work(this.databases);
     } catch (error) {
       throw error instanceof KronError ? error : unreadable("read", "the store cannot be read", error);

@@ -37,6 +37,9 @@ export class LmdbStore extends LmdbReader implements StateStore {
     }
   }
 
+  /** Ours are the only commits, and each of them refreshes by itself. */
+  protected override refresh(): void {}
+
   override async close(): Promise<void> {
     await this.#queue.settled();
     await super.close();

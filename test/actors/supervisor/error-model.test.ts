@@ -206,6 +206,22 @@ describe("state", () => {
   });
 });
 
+test("S31: all claims of a tick, and all ends of another, go into one transaction each", async () => {
+  const world = new World({ behaviour: () => ({ runMs: 10_000 }) });
+  await world.boot(Array.from({ length: 50 }, (_, i) => job(`job/${i}`, "1 * * * *")));
+  await world.pass(58 * SECOND_MS);
+  const commitsIn = async (durationMs: number): Promise<number> => {
+    const before = world.disk.commits;
+    await world.pass(durationMs);
+    return world.disk.commits - before;
+  };
+  expect(await commitsIn(SECOND_MS)).toBe(1);
+  // The daemon's mark of being alive (S36) comes with the next second.
+  await world.pass(SECOND_MS);
+  expect(world.host.executions).toHaveLength(50);
+  expect(await commitsIn(15 * SECOND_MS)).toBe(1);
+});
+
 describe("what is told", () => {
   test("ERROR-MODEL logging contract: every line about an error carries all of it", async () => {
     const refusal = { code: "command-not-found" as const, message: "no such file" };

@@ -92,7 +92,7 @@ export class World {
     this.fatal = null;
     this.process = Object.assign(life, { supervisor, term, launcher });
     void supervisor.failed.then((error) => {
-      this.fatal = error;
+      if (life.isAlive) this.fatal = error;
     });
     await Promise.race([supervisor.start(definitions, { ...SETTINGS_DEFAULTS, ...settings }), died]);
   }
@@ -109,6 +109,11 @@ export class World {
     this.process.launcher.die();
     this.process.term.release();
     this.process = null;
+  }
+
+  /** The launcher process alone dies, and is replaced. */
+  loseLauncher(): void {
+    this.process?.launcher.loseProcess();
   }
 
   private clockOf(life: { readonly isAlive: boolean }): Clock {

@@ -123,8 +123,8 @@ class NaiveScheduler implements Scheduler {
   async #poll(session: Session): Promise<void> {
     while (session.isOpen) {
       const claimed = await this.#claim(session).catch(() => []);
-      if (!session.isOpen) await this.#tryTo(() => this.#giveBack(claimed));
-      else for (const record of claimed) this.#run(session, record);
+      const unbegun = claimed.filter((record) => !this.#runIfOpen(session, record));
+      if (unbegun.length > 0) await this.#tryTo(() => this.#giveBack(unbegun));
       if (session.isOpen) await this.#options.sleeper.sleep(this.#untilNextLook());
     }
   }
@@ -161,6 +161,13 @@ class NaiveScheduler implements Scheduler {
       records: records.map((record) => claimed.find(({ name }) => name === record.name) ?? record),
       result: undefined,
     }));
+  }
+
+  /** A callback may stop the scheduler while others are about to start. */
+  #runIfOpen(session: Session, record: TaskRecord): boolean {
+    const { isOpen } = session;
+    if (isOpen) this.#run(session, record);
+    return isOpen;
   }
 
   #run({ id, tasks }: Session, { name }: TaskRecord): void {
