@@ -4,7 +4,7 @@
  * all there is here.
  */
 import { randomBytes } from "node:crypto";
-import { systemClock } from "../actors/clock.js";
+import { systemClock, type Timer } from "../actors/clock.js";
 import type { Launcher } from "../actors/launcher/port.js";
 import { startLauncher } from "../actors/launcher/process-launcher.js";
 import { readBootId } from "../actors/process-identity.js";
@@ -63,6 +63,8 @@ const EXIT_OK = 0;
 const EXIT_FATAL = 5;
 /** How long the launchers may take to close their gates when something fatal happened; they do it by themselves too. */
 const CLOSE_BOUND_MS = 2_000;
+/** Longer than the slowest disk needs for a commit and a launcher for its gates. */
+const DRAIN_BOUND_MS = 60_000;
 
 interface Parts {
   readonly term: LockTerm;
@@ -296,7 +298,7 @@ export class Daemon {
     try {
       this.stopHousekeeping();
       this.parts.monitoring.stopping();
-      await this.parts.supervisor.stop({ graceful });
+      await this.drained(graceful);
       this.control.hide();
       await this.parts.launcher.close();
       await this.parts.store.close();
@@ -308,6 +310,23 @@ export class Daemon {
       this.end(EXIT_OK);
     } catch (error) {
       await this.fail(error);
+    }
+  }
+
+  /** Draining waits for claims under way, never for runs. What takes longer than that has gone wrong. */
+  private async drained(graceful: boolean): Promise<void> {
+    const stopped = this.parts.supervisor.stop({ graceful });
+    if (graceful) return stopped;
+    let timer: Timer | null = null;
+    const late = new Promise<never>((_, reject) => {
+      const details = { component: "scheduler", operation: "drain" } as const;
+      const error = new KronError("invariant-broken", "what is under way does not come to an end", details);
+      timer = systemClock.after(DRAIN_BOUND_MS, () => reject(error));
+    });
+    try {
+      await Promise.race([stopped, late]);
+    } finally {
+      (timer as Timer | null)?.cancel();
     }
   }
 

@@ -6,10 +6,10 @@ import { DATA_FILE } from "../../src/persist/lmdb/environment.js";
 import { openStateReader } from "../../src/persist/open.js";
 import { bundleEntry } from "../support/bundle.js";
 import { testProcesses } from "../support/process.js";
-import { temporaryDirectories } from "../support/temporary.js";
+import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { must } from "./store-contract.js";
 
-const newDirectory = temporaryDirectories();
+const newDirectory = temporaryDirectories(FAST_PARENT);
 const start = testProcesses();
 
 let writer: { readonly file: string; remove(): void };

@@ -7,10 +7,10 @@ import type { Backend } from "../../src/persist/marker.js";
 import { openStateStore } from "../../src/persist/open.js";
 import { bundleEntry } from "../support/bundle.js";
 import { testProcesses } from "../support/process.js";
-import { temporaryDirectories } from "../support/temporary.js";
+import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { documentsOf, must } from "./store-contract.js";
 
-const newDirectory = temporaryDirectories();
+const newDirectory = temporaryDirectories(FAST_PARENT);
 const start = testProcesses();
 const isLong = process.env["KRON_TEST_LONG"] === "1";
 const canMount = process.geteuid?.() === 0 && spawnSync("unshare", ["-m", "true"]).status === 0;

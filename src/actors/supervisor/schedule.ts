@@ -115,10 +115,14 @@ export class Schedule {
   }
 
   private goOn(hasMore: boolean, next: () => void): void {
-    if (!hasMore) return;
+    if (hasMore) this.nextTurn(next);
+  }
+
+  /** Counts as under way until it has been done. */
+  private nextTurn(act: () => void): void {
     const turn = new Promise<void>((resolve) => {
       setImmediate(() => {
-        next();
+        act();
         resolve();
       });
     });
@@ -133,7 +137,7 @@ export class Schedule {
   private rearm(): void {
     if (!this.isOpen || this.isWakerStale) return;
     this.isWakerStale = true;
-    setImmediate(() => {
+    this.nextTurn(() => {
       this.isWakerStale = false;
       if (this.isOpen) this.waker.arm();
     });
