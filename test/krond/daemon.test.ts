@@ -301,7 +301,8 @@ describe("R15: trouble from outside", () => {
     fs.renameSync(here.state, `${here.state}.gone`);
     const socket = path.join(`${here.state}.gone`, "krond.sock");
     expect(fs.existsSync(socket)).toBe(true);
-    runProgram(programs().kron, ["run", "t/a", "--state", `${here.state}.gone`]);
+    const pause = ["pause", "t/a", "--until", "1h", "--reason", "x", "--state", `${here.state}.gone`];
+    expect(runProgram(programs().kron, pause).status).toBe(5);
     expect(await krond.event("fatal")).toMatchObject({ level: "error", error_type: "PersistenceError" });
     expect(await krond.ended).toBe(5);
   });

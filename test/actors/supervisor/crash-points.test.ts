@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { Drill } from "./drill.js";
 import type { FaultStep } from "./faults.js";
 import { SCRIPTS } from "./scripts.js";
+import { job } from "./world.js";
 
 const TAIL_SECONDS = 125;
 const CRASH = { kind: "crash" } as const;
@@ -57,6 +58,18 @@ describe("R2: kill at every step", () => {
       lost.push(...open.map(([name, kind]) => `crash at ${number}: ${name} is ${kind}`));
     }
     expect(lost).toEqual([]);
+  });
+
+  test("control: a store that answers before it has written is found out", async () => {
+    const wrong: string[] = [];
+    for (let number = 1; number <= (await stepsOf("start")); number++) {
+      const drill = new Drill({ jobs: [job("a", "1 * * * *", { policy: { deadline: "50s" } })], seconds: 70 });
+      drill.faults.isLyingStore = true;
+      drill.faults.plan = (step) => (step.number === number ? CRASH : null);
+      await drill.play();
+      wrong.push(...(await drill.verdict()).map((what) => what.split(" ").slice(1).join(" ")));
+    }
+    expect(wrong).toContain("ran twice");
   });
 
   test("recovery: a crash in the recovery from a crash", async () => {

@@ -180,11 +180,9 @@ export class Drill {
     }
   }
 
-  /** What ran, as the job was told: identity and period. */
+  /** What ran, as the job was told: identity and period; a manual run is none of the job's own (S40). */
   executed(): string[] {
-    const names = new Map(
-      this.world.requests.map(({ attemptId, env }) => [attemptId, `${env["KRON_IDENTITY"]}@${env["KRON_PERIOD_ID"]}`]),
-    );
+    const names = new Map(this.world.requests.map((request) => [request.attemptId, nameOf(request)]));
     return this.world.host.executions.map(({ attemptId }) => names.get(attemptId) ?? attemptId);
   }
 
@@ -236,11 +234,11 @@ export class Drill {
     const term = requireOk(acquireMemoryLock(world.disk));
     const reader = requireOk(openMemoryStore(term, world.disk));
     const open: string[] = [];
+    const ledger = { ...SETTINGS_DEFAULTS.ledger, maxAgeMs: Number.MAX_SAFE_INTEGER };
     for (const identity of this.known()) {
       const definition = this.seen.get(identity);
       if (definition === undefined) continue;
-      for (const periodAt of periodsOf(definition, START, now - MINUTE_MS)) {
-        const ledger = SETTINGS_DEFAULTS.ledger;
+      for (const periodAt of asked(definition, START, now - MINUTE_MS)) {
         const answer = await readWhy(reader, { identity, periodAt, now, ledger, isAlive });
         const name = `${identity}@${formatInstant(periodAt)}`;
         const kind = answer?.kind ?? "not known";
@@ -251,6 +249,15 @@ export class Drill {
     term.release();
     return open;
   }
+}
+
+export function isManual({ output }: ArmRequest): boolean {
+  return output.to === "file" && output.name.includes(".manual.");
+}
+
+function nameOf(request: ArmRequest): string {
+  const { KRON_IDENTITY, KRON_PERIOD_ID } = request.env;
+  return `${KRON_IDENTITY}@${KRON_PERIOD_ID}${isManual(request) ? " by hand" : ""}`;
 }
 
 async function turnsUntil(done: Promise<unknown>): Promise<void> {
@@ -269,6 +276,11 @@ function handledIn(text: string | null | undefined): string {
 
 const UNANSWERED: ReadonlySet<string> = new Set(["unknown", "waiting", "not_yet", "older_than_ledger", "not known"]);
 
-function periodsOf(definition: JobDefinition, from: EpochMs, to: EpochMs): Iterable<EpochMs> {
-  return compileRule(definition).schedule.between(from, to);
+/** Asked about: all of a short history, both ends of a long one. */
+const ENDS_MS = 100 * MINUTE_MS;
+
+function* asked(definition: JobDefinition, from: EpochMs, to: EpochMs): Iterable<EpochMs> {
+  const { schedule } = compileRule(definition);
+  yield* schedule.between(from, Math.min(to, from + ENDS_MS));
+  yield* schedule.between(Math.max(from + ENDS_MS, to - ENDS_MS), to);
 }

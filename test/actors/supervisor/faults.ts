@@ -42,6 +42,8 @@ export class Faults {
   readonly gates = new Set<string>();
   /** Asked at every step of a daemon that lives. */
   plan: (step: FaultStep) => Fault | null = () => null;
+  /** Says that a batch is durable before it has been written: what the rules of a store are there to prevent. */
+  isLyingStore = false;
   /** What a read of a document fails with. */
   readFault: (identity: string) => Error | null = () => null;
   /** Looks at every batch before it is written. */
@@ -54,13 +56,20 @@ export class Faults {
     const life = { isAlive: true };
     const at = <T>(name: StepName, operation: () => Promise<T>, broken?: (fault: Fault) => Promise<T> | null) =>
       this.pass(life, name, operation, broken ?? (() => null));
-    return { ...ports, store: this.storeOf(ports.store, at), launcher: this.launcherOf(ports.launcher, life, at) };
+    return {
+      ...ports,
+      store: this.storeOf(ports.store, life, at),
+      launcher: this.launcherOf(ports.launcher, life, at),
+    };
   }
 
-  private storeOf(store: StateStore, at: Pass): StateStore {
+  private storeOf(store: StateStore, life: Life, at: Pass): StateStore {
     const commit: StateStore["commit"] = (term, batch) => {
       this.onBatch(batch);
-      const write = (): Promise<void> => store.commit(term, batch);
+      const write = async (): Promise<void> => {
+        if (!this.isLyingStore) return store.commit(term, batch);
+        setTimeout(() => (life.isAlive ? store.commit(term, batch) : undefined), 0);
+      };
       return at("commit", write, (fault) => (fault.kind === "commit" ? this.failing(fault, write) : null));
     };
     const get: StateStore["get"] = async (identity) => {
