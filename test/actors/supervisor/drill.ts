@@ -97,6 +97,7 @@ export class Drill {
 
   async boot(): Promise<void> {
     this.downFor = 0;
+    this.fatalAfter = null;
     for (const job of this.jobs) this.seen.set(job.identity, job);
     const booted = this.world.boot(this.jobs).catch((error: KronError) => {
       this.fatals.push(error);

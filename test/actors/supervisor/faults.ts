@@ -68,7 +68,10 @@ export class Faults {
       this.onBatch(batch);
       const write = async (): Promise<void> => {
         if (!this.isLyingStore) return store.commit(term, batch);
-        setTimeout(() => (life.isAlive ? store.commit(term, batch) : undefined), 0);
+        // Nobody waits for this write, so nobody hears of its failure: a daemon that is gone or has left writes nothing.
+        setTimeout(() => {
+          if (life.isAlive && !term.isReleased) store.commit(term, batch).catch(() => undefined);
+        }, 0);
       };
       return at("commit", write, (fault) => (fault.kind === "commit" ? this.failing(fault, write) : null));
     };
