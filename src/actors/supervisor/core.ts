@@ -24,6 +24,7 @@ import { eventOfFact, type SupervisorComponent, type SupervisorEvent } from "./e
 import { Executor, type Trouble } from "./executor.js";
 import type { JobEntry, Message, Prearmed } from "./job-entry.js";
 import { ledgerRecordOf } from "./ledger-text.js";
+import type { SupervisorObserver } from "./observer.js";
 import type { SupervisorPorts } from "./port.js";
 
 type PersistParams = EffectParams["persist"];
@@ -129,6 +130,10 @@ export class SupervisorCore {
     operation.catch((error: unknown) => this.fail(error, "run"));
   }
 
+  private get observer(): SupervisorObserver | null {
+    return this.ports.observer?.current ?? null;
+  }
+
   private get isIdle(): boolean {
     return this.underWay === 0 && this.committer.isIdle && this.executor.gates.isIdle;
   }
@@ -167,6 +172,7 @@ export class SupervisorCore {
     const wasResting = entry.activation === null;
     entry.activation ??= activate(await this.documentOf(entry.identity), entry.scope);
     const now = message.now ?? this.ports.clock.now();
+    if (wasResting) this.observer?.activated(entry.definition, entry.activation, now);
     const event = message.event(entry, now);
     const wake = this.wakeBefore(entry, event, now, wasResting);
     if (wake !== null) await this.tell(entry, wake, now, null);
@@ -204,10 +210,12 @@ export class SupervisorCore {
     const use = attemptId !== null || prearmed === null ? "none" : useOf(prearmed, taken);
     if (use === "foreign") taken = step(entry.scope, activation, event, { now, freshId: this.ports.newId() });
     if (use === "taken") entry.prearmed = null;
+    const { effects } = taken;
+    this.observer?.stepped(entry.identity, event, { before: activation, after: taken.activation, effects }, now);
     entry.activation = taken.activation;
     entry.successorDueAt = taken.successorDueAt;
     this.executor.follow(entry, activation.attempts, taken.activation.attempts);
-    await this.carryOut(entry, taken.effects, documentOfActivation(activation), use === "taken" ? prearmed : null);
+    await this.carryOut(entry, effects, documentOfActivation(activation), use === "taken" ? prearmed : null);
   }
 
   /** In order: nothing before what stands before it is durable. */
@@ -303,7 +311,10 @@ export class SupervisorCore {
     entry.liveAt = liveNominalAt(activation);
     const isForLive = entry.liveAt !== null && prearmed?.periodId === formatInstant(entry.liveAt);
     if (prearmed !== null && !isForLive) this.executor.unprepare(entry);
-    if (isResting(activation) && activation.undecided === null) entry.activation = null;
+    if (isResting(activation) && activation.undecided === null) {
+      entry.activation = null;
+      this.observer?.passivated(entry.identity, entry.wakeAt);
+    }
     this.host.onSettled(entry);
   }
 

@@ -14,6 +14,7 @@ import type { StateStore } from "../../persist/store.js";
 import type { Clock } from "../clock.js";
 import type { Launcher } from "../launcher/port.js";
 import type { SupervisorEvent } from "./events.js";
+import type { ObserverSlot } from "./observer.js";
 
 export interface SupervisorPorts {
   readonly clock: Clock;
@@ -30,6 +31,8 @@ export interface SupervisorPorts {
   /** Never the same twice, across restarts too. */
   newId(): string;
   onEvent(event: SupervisorEvent): void;
+  /** For an inspector. */
+  readonly observer?: ObserverSlot;
 }
 
 export interface ActiveRunStatus {
