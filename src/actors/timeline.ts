@@ -25,7 +25,11 @@ export class Timeline {
 
   /** `capacity` saves growing when the number of jobs is known; it is no limit. */
   constructor(capacity = 0) {
-    if (capacity > FIRST_CAPACITY) this.growTo(capacity);
+    this.reserve(capacity);
+  }
+
+  reserve(capacity: number): void {
+    if (capacity > this.dueAt.length) this.growTo(capacity);
   }
 
   get size(): number {

@@ -1,14 +1,16 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, it } from "vitest";
+import type { PlannedPage } from "../../src/actors/pool/types.js";
+import { planHere } from "../../src/actors/supervisor/plan-here.js";
 import type { KronError } from "../../src/core/errors/kron-error.js";
 import type { Result } from "../../src/core/result.js";
 import { newDocument, type StateDocument } from "../../src/core/state/document.js";
 import { parseDocument } from "../../src/core/state/parse.js";
 import { serialiseDocument } from "../../src/core/state/serialise.js";
 import { copiesIn } from "../../src/persist/corrupt-copies.js";
-import { documentKey } from "../../src/persist/keys.js";
-import { type LoadReport, type LoadRules, loadDocuments } from "../../src/persist/load.js";
+import { type DocumentKey, documentKey } from "../../src/persist/keys.js";
+import { type CorruptDocument, type Fenced, settleUnusable, type UnusableDocument } from "../../src/persist/load.js";
 import { acquireDirectoryLock, acquireMemoryLock, type LockTerm } from "../../src/persist/lock.js";
 import { MemoryDisk } from "../../src/persist/memory/disk.js";
 import { openMemoryStore } from "../../src/persist/memory/store.js";
@@ -33,27 +35,35 @@ const fencedText = (identity: string) =>
   });
 
 interface Loaded {
-  readonly result: Result<LoadReport, KronError>;
+  readonly result: Result<readonly CorruptDocument[], KronError>;
   readonly visited: Record<string, string>;
   readonly directory: string;
   readonly store: StateStore;
 }
 
-function rulesFor(directory: string, visited: Record<string, string>): LoadRules<StateDocument> {
+/** As a start does it: what cannot be used is found, and settled; `visited` is what can be read afterwards. */
+async function load(store: StateStore, term: LockTerm, directory: string): Promise<Loaded> {
   const identities = new Map(JOBS.map((identity) => [documentKey(identity), identity]));
-  return {
-    now: NOW,
-    parse: (text, key) => parseDocument(text, key),
-    identityOf: (key) => identities.get(key),
-    fence: (identity) => ({
-      text: fencedText(identity),
-      ledger: [{ identity, at: NOW, kind: "period", text: "state_recovered" }],
-    }),
-    copies: copiesIn(directory),
-    visit: (document) => {
-      visited[document.Identity] = document.LastHandledPeriodID;
-    },
+  const unusable: UnusableDocument[] = [];
+  const onPage = ({ problems }: PlannedPage): void => {
+    for (const { key, code, message } of problems) {
+      unusable.push({ key: key as DocumentKey, identity: identities.get(key as DocumentKey), code, message });
+    }
   };
+  await planHere(store, { now: NOW, onPage });
+  const fence = (identity: string): Fenced => ({
+    text: fencedText(identity),
+    ledger: [{ identity, at: NOW, kind: "period", text: "state_recovered" }],
+  });
+  const result = await settleUnusable(store, term, unusable, { now: NOW, fence, copies: copiesIn(directory) });
+  const visited: Record<string, string> = {};
+  for await (const page of store.documents()) {
+    for (const { text, key, isIntact } of page) {
+      const document = parseDocument(text, key);
+      if (document.ok && isIntact) visited[document.value.Identity] = document.value.LastHandledPeriodID;
+    }
+  }
+  return { result, visited, directory, store };
 }
 
 const copiesOf = (directory: string) => fs.readdirSync(directory).filter((name) => name.includes(".corrupt."));
@@ -66,8 +76,7 @@ async function loadWith(prepare: (disk: MemoryDisk) => void, directory = newDire
   prepare(disk);
   const term = must(acquireMemoryLock(disk));
   const store = must(openMemoryStore(term, disk));
-  const visited: Record<string, string> = {};
-  return { result: await loadDocuments(store, term, rulesFor(directory, visited)), visited, directory, store };
+  return load(store, term, directory);
 }
 
 const put = (identity: string, text: string) => (disk: MemoryDisk) =>
@@ -87,7 +96,7 @@ describe("S32: a document that cannot be read", () => {
     it(`STATE, corruption handling: ${row.name}: copied, fenced, and the others go on`, async () => {
       const { result, visited, directory, store } = await loadWith(row.spoil);
       const copy = path.join(directory, `${documentKey("b")}.corrupt.${STAMP}`);
-      expect(result).toMatchObject({ ok: true, value: { loaded: 1, corrupt: [{ identity: "b", copy }] } });
+      expect(result).toMatchObject({ ok: true, value: [{ identity: "b", copy }] });
       expect(visited).toEqual({ a: handled.LastHandledPeriodID, b: "2026-03-01T12:00:00Z" });
       expect([fs.readFileSync(copy, "utf8"), fs.statSync(copy).mode & 0o7777]).toEqual([row.kept, 0o600]);
       expect((await store.get("b"))?.text).toBe(fencedText("b"));
@@ -99,8 +108,8 @@ describe("S32: a document that cannot be read", () => {
     const first = await loadWith(put("unknown", "{"));
     const again = await loadWith(put("unknown", "{"), first.directory);
     const expected = { key: documentKey("unknown"), identity: undefined };
-    expect(first.result).toMatchObject({ ok: true, value: { corrupt: [{ ...expected, copy: expect.any(String) }] } });
-    expect(again.result).toMatchObject({ ok: true, value: { corrupt: [{ ...expected, copy: null }] } });
+    expect(first.result).toMatchObject({ ok: true, value: [{ ...expected, copy: expect.any(String) }] });
+    expect(again.result).toMatchObject({ ok: true, value: [{ ...expected, copy: null }] });
     expect([copiesOf(first.directory).length, (await again.store.get("unknown"))?.text]).toEqual([1, "{"]);
   });
 
@@ -173,13 +182,12 @@ for (const backend of ["lmdb", "files"] as const) {
       const directory = newDirectory();
       const first = await open(directory);
       await first.store.commit(first.term, { documents: [{ key: documentKey("a"), text: '{"Identity":"a' }] });
-      await loadDocuments(first.store, first.term, rulesFor(directory, {}));
+      await load(first.store, first.term, directory);
       await first.close();
       const second = await open(directory);
-      const visited: Record<string, string> = {};
-      const report = await loadDocuments(second.store, second.term, rulesFor(directory, visited));
+      const { result, visited } = await load(second.store, second.term, directory);
       await second.close();
-      expect(report).toMatchObject({ ok: true, value: { loaded: 1, corrupt: [] } });
+      expect(result).toEqual({ ok: true, value: [] });
       expect(visited).toEqual({ a: "2026-03-01T12:00:00Z" });
       expect(copiesOf(directory)).toEqual([`${documentKey("a")}.corrupt.${STAMP}`]);
     });

@@ -1,43 +1,61 @@
 /**
- * What happens before anything is scheduled: every document is read, what ran is adopted or closed, definitions that are
- * new or have changed are told to their jobs, and jobs that are gone keep their state (S13, S16, S27, S29, S32).
+ * What happens before anything is scheduled: everything on record is surveyed, what ran is adopted or closed, definitions
+ * that are new or have changed are told to their jobs, and jobs that are gone keep their state (S13, S16, S27, S29, S32).
+ * Most jobs of most starts need none of that: they rest on, and the start costs what reading them costs.
  */
 import type { Settings } from "../../core/config/settings.js";
+import { KronError } from "../../core/errors/kron-error.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { canonicalDefinitionText } from "../../core/job/schema.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { activate } from "../../machines/activation.js";
-import { inChunks } from "./chunks.js";
+import type { CorruptDocument } from "../../persist/load.js";
+import type { TimelineHandle } from "../timeline.js";
 import type { SupervisorCore } from "./core.js";
-import { type JobEntry, ruleHashOf } from "./job-entry.js";
+import { inTurns } from "./in-turns.js";
+import { ruleHashOf } from "./job-entry.js";
 import type { JobSet } from "./job-set.js";
+import { carriedBy, type LastVersion, lastVersion, versionAfter } from "./last-version.js";
+import { planHere } from "./plan-here.js";
 import type { SupervisorPorts } from "./port.js";
-import { carriedBy, lastVersion, placeholderDefinition, type Recovered, readState } from "./recovery.js";
+import { recoverUnusable } from "./recovery.js";
+import type { Schedule } from "./schedule.js";
+import { Survey, type Wanted } from "./survey.js";
+
+const NOTHING_KNOWN: LastVersion = { definition: null, text: null, isInForce: false, definedAt: null };
 
 export class Boot {
   constructor(
     private readonly ports: SupervisorPorts,
     private readonly core: SupervisorCore,
     private readonly jobs: JobSet,
+    private readonly schedule: Schedule,
     private readonly settings: Settings,
   ) {}
 
   /** Rejects with the KronError that refuses the start. */
-  async run(definitions: readonly JobDefinition[], now: EpochMs, onReady: () => void): Promise<void> {
-    const wanted = new Map(definitions.map((definition) => [definition.identity, definition]));
-    const recovered = await readState(wanted, this.ports, now, this.settings.history.keep);
-    this.announceCorrupt(recovered, now);
+  async run(wanted: Wanted, now: EpochMs, onReady: () => void): Promise<void> {
+    const survey = new Survey(this.jobs.rows, wanted);
+    await (this.ports.plan ?? planHere)(this.ports.store, { now, onPage: (page) => survey.take(page) });
+    if (wanted === "as-stored" && survey.unreadable.length > 0) throw unreadableDefinition(survey.unreadable);
+    this.announceCorrupt(
+      await recoverUnusable(survey, { ports: this.ports, wanted, now, settings: this.settings }),
+      now,
+    );
     await this.ports.store.commit(this.ports.term, { alive: { bootedAt: now, at: now } });
-    const entries = definitions.map((definition) => this.jobs.add(definition, this.settings));
-    for (const identity of recovered.running) await this.recoverRuns(identity);
+    const newcomers = [...survey.newcomers()];
+    this.schedule.reserve(this.jobs.rows.names.handleEnd);
+    for (const handle of survey.resting) this.schedule.placeResting(handle);
+    for (const identity of survey.running) await this.recoverRuns(identity);
     await this.core.whenIdle();
-    await inChunks(recovered.missing, (identity) => this.retire(identity, now));
+    await inTurns(survey.missing, (identity) => this.retire(identity));
     onReady();
-    await inChunks(entries, (entry) => this.introduce(entry, recovered, now));
+    await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true));
+    await inTurns(newcomers, (handle) => this.introduce(handle, wanted, false));
   }
 
-  private announceCorrupt({ report }: Recovered, at: EpochMs): void {
-    for (const { identity, copy, message, key } of report.corrupt) {
+  private announceCorrupt(corrupt: readonly CorruptDocument[], at: EpochMs): void {
+    for (const { identity, copy, message, key } of corrupt) {
       const about = { component: "persist", level: "error", ...(identity === undefined ? {} : { identity }) } as const;
       this.core.emit({ at, event: "state_recovered", ...about, fields: { key, copy, message } });
     }
@@ -45,41 +63,62 @@ export class Boot {
 
   private async recoverRuns(identity: string): Promise<void> {
     const document = await this.core.documentOf(identity);
-    const entry = this.jobs.get(identity) ?? (await this.strangerEntry(identity));
+    const known = this.jobs.get(identity);
+    const entry = known ?? this.jobs.add(identity);
+    // A job that is not configured any more is watched only for what it started.
+    if (known === null) entry.isRemoved = true;
+    await this.core.load(entry);
     entry.activation = activate(document, entry.scope);
     for (const { execution } of entry.activation.attempts) await this.core.executor.adopt(entry, execution);
   }
 
-  /** A job that is not configured any more, watched only for what it started. */
-  private async strangerEntry(identity: string): Promise<JobEntry> {
-    const { definition } = await lastVersion(identity, this.ports, this.ports.clock.now());
-    const entry = this.jobs.add(definition ?? placeholderDefinition(identity), this.settings);
-    entry.isRemoved = true;
-    return entry;
-  }
-
   /** First sight, the first sight of a change that was made while nobody was there (S14), or just a return (S13). */
-  private async introduce(entry: JobEntry, { known, inForce }: Recovered, now: EpochMs): Promise<void> {
-    const { identity, definition } = entry;
-    const last = known.has(identity) ? await lastVersion(identity, this.ports, now) : null;
-    const before = last?.definition ?? null;
+  private async introduce(handle: TimelineHandle, wanted: Wanted, isOnRecord: boolean): Promise<void> {
+    const { identity } = this.jobs.at(handle);
+    const last = isOnRecord ? await lastVersion(identity, this.ports.store) : NOTHING_KNOWN;
+    const document = isOnRecord ? await this.core.storedDocument(identity) : null;
+    const entry = this.jobs.at(handle);
+    const definition = definitionOf(identity, wanted, last);
+    entry.use(definition, this.settings);
     const text = canonicalDefinitionText(definition);
-    const isSame = last?.isInForce === true && before !== null && canonicalDefinitionText(before) === text;
-    if (!isSame) this.core.note({ definitions: [{ identity, definedAt: now, text }] });
-    if (inForce.has(identity)) {
+    const now = this.ports.clock.now();
+    const isSame = last.isInForce && (last.text === text || isEqual(last.definition, text));
+    const along = isSame ? {} : { along: { definitions: [versionAfter(last, identity, text, now)] } };
+    const hash = ruleHashOf(definition);
+    const isSameRule = document !== null && document.RemovedAt === undefined && document.DefinitionHash === hash;
+    if (isSameRule) {
       const event = { type: "WAKE", isReturning: true, nominalAt: null } as const;
-      await this.core.ask(entry, { event: () => event, now: null });
+      await this.core.ask(entry, { event: () => event, now: null, ...along });
       return;
     }
-    const document = known.has(identity) ? await this.core.documentOf(identity) : null;
-    const carriedAt = document === null ? null : carriedBy(before, document, now);
-    const event = { type: "DEFINE", hash: ruleHashOf(definition), carriedAt } as const;
-    await this.core.ask(entry, { event: () => event, now: null });
+    const carriedAt = document === null ? null : carriedBy(last.definition, document, now);
+    await this.core.ask(entry, { event: () => ({ type: "DEFINE", hash, carriedAt }), now: null, ...along });
   }
 
-  private async retire(identity: string, now: EpochMs): Promise<void> {
-    const entry = this.jobs.get(identity) ?? (await this.strangerEntry(identity));
-    this.core.note({ definitions: [{ identity, definedAt: now, text: null }] });
-    await this.core.ask(entry, { event: () => ({ type: "REMOVE" }), now: null });
+  private async retire(identity: string): Promise<void> {
+    const entry = this.jobs.get(identity) ?? this.jobs.add(identity);
+    const isToldAlready = entry.activation?.job.context.document.RemovedAt !== undefined;
+    entry.isRemoved = true;
+    if (isToldAlready) return;
+    const last = await lastVersion(identity, this.ports.store);
+    const definitions = [versionAfter(last, identity, null, this.ports.clock.now())];
+    await this.core.ask(entry, { event: () => ({ type: "REMOVE" }), now: null, along: { definitions } });
   }
+}
+
+function definitionOf(identity: string, wanted: Wanted, last: LastVersion): JobDefinition {
+  const definition = wanted === "as-stored" ? last.definition : wanted.definitionAt(wanted.indexOf(identity));
+  if (definition === null) throw new Error(`invariant broken: ${identity} was read and cannot be read any more`);
+  return definition;
+}
+
+/** Another version of the program may have written the same definition differently. */
+function isEqual(definition: JobDefinition | null, text: string): boolean {
+  return definition !== null && canonicalDefinitionText(definition) === text;
+}
+
+function unreadableDefinition(identities: readonly string[]): KronError {
+  const [identity = ""] = identities;
+  const message = `the definition on record of ${identities.length} jobs cannot be read`;
+  return new KronError("state-document-corrupt", message, { component: "persist", operation: "load", identity });
 }

@@ -3,11 +3,14 @@
  * effects are carried out in order, and what comes of them returns as messages. Steps of one job never interleave; jobs
  * share nothing but the committer and the gates.
  */
+
+import type { Settings } from "../../core/config/settings.js";
 import { decide } from "../../core/decision/decide.js";
 import type { DecisionRecord } from "../../core/decision/model.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
 import { type ErrorComponent, KronError } from "../../core/errors/kron-error.js";
 import { type ErrorCode, errorKind } from "../../core/errors/registry.js";
+import type { JobDefinition } from "../../core/job/definition.js";
 import { activeStates, isSameRun, keyOf, newDocument, type StateDocument } from "../../core/state/document.js";
 import type { LedgerFact } from "../../core/state/facts.js";
 import { parseDocument } from "../../core/state/parse.js";
@@ -17,12 +20,12 @@ import { activate, documentOfActivation, isResting, liveNominalAt, nextWakeAt } 
 import type { EffectParams, OutwardEffect } from "../../machines/effects.js";
 import { type ActivationEvent, type Step, step } from "../../machines/step.js";
 import { documentKey } from "../../persist/keys.js";
-import type { DocumentEntry } from "../../persist/store.js";
 import type { RunPlace } from "./arm-request.js";
 import { Committer, type Contribution } from "./committer.js";
 import { eventOfFact, type SupervisorComponent, type SupervisorEvent } from "./events.js";
 import { Executor, type Trouble } from "./executor.js";
 import type { JobEntry, Message, Prearmed } from "./job-entry.js";
+import { lastVersion, placeholderDefinition } from "./last-version.js";
 import { ledgerRecordOf } from "./ledger-text.js";
 import type { SupervisorObserver } from "./observer.js";
 import type { SupervisorPorts } from "./port.js";
@@ -31,7 +34,12 @@ type PersistParams = EffectParams["persist"];
 
 export interface CoreHost {
   readonly place: () => RunPlace;
+  /** Where messages for this job go now; null when it is gone. */
+  readonly entryOf: (identity: string) => JobEntry | null;
+  readonly settings: () => Settings;
   readonly onSettled: (entry: JobEntry) => void;
+  /** Nothing is being prepared for this job any more. */
+  readonly onIdle: (entry: JobEntry) => void;
   readonly onFatal: (error: KronError) => void;
   /** Time was lost or moved, and this job has not been told yet (S13). */
   readonly isBehind: (entry: JobEntry, now: EpochMs) => boolean;
@@ -110,8 +118,13 @@ export class SupervisorCore {
   }
 
   async documentOf(identity: string): Promise<StateDocument> {
-    const stored = await this.read(identity);
-    if (stored === undefined) return newDocument(identity);
+    return (await this.storedDocument(identity)) ?? newDocument(identity);
+  }
+
+  /** null: there is none. */
+  async storedDocument(identity: string): Promise<StateDocument | null> {
+    const stored = await this.stored(() => this.ports.store.get(identity), identity);
+    if (stored === undefined) return null;
     const parsed = parseDocument(stored.text, stored.key);
     if (stored.isIntact && parsed.ok) return parsed.value;
     throw unreadable(identity, parsed.ok ? "the text does not match its checksum" : parsed.error.message);
@@ -138,18 +151,54 @@ export class SupervisorCore {
     return this.underWay === 0 && this.committer.isIdle && this.executor.gates.isIdle;
   }
 
-  private async read(identity: string): Promise<DocumentEntry | undefined> {
+  private async stored<T>(read: () => Promise<T>, identity: string): Promise<T> {
     try {
-      return await this.ports.store.get(identity);
+      return await read();
     } catch (error) {
       throw error instanceof KronError ? error : unreadable(identity, messageOf(error), error);
     }
   }
 
-  private send(entry: JobEntry, message: Message): void {
+  /** Messages of one job all go through one inbox, whoever still holds an entry that was dropped meanwhile. */
+  private send(to: JobEntry, message: Message): void {
     if (this.isStopped) return;
+    const entry = to.isDropped ? this.host.entryOf(to.identity) : to;
+    // What is gone has nothing under way, so there is nobody to whom it would matter.
+    if (entry === null) {
+      message.onTaken?.();
+      return;
+    }
     entry.inbox.push(message);
     if (!entry.isBusy) void this.work(entry);
+  }
+
+  /** Makes what the job needs ready ahead of its second, as far as that is possible. */
+  prepare(entry: JobEntry): void {
+    this.begin(this.track(this.prepareNow(entry)));
+  }
+
+  private async prepareNow(entry: JobEntry): Promise<void> {
+    entry.holds += 1;
+    try {
+      await this.load(entry);
+      if (!this.isStopped) this.executor.prepare(entry);
+    } finally {
+      entry.holds -= 1;
+      if (!this.isStopped) this.host.onIdle(entry);
+    }
+  }
+
+  /** Reads the definition in force, if it was not read yet. */
+  async load(entry: JobEntry): Promise<void> {
+    if (entry.isLoaded) return;
+    const definition = await this.definitionOf(entry.identity);
+    if (!entry.isLoaded) entry.use(definition, this.host.settings());
+  }
+
+  /** The definition on record; enough of one to watch runs to their end where nobody knows it. */
+  async definitionOf(identity: string): Promise<JobDefinition> {
+    const { definition } = await this.stored(() => lastVersion(identity, this.ports.store), identity);
+    return definition ?? placeholderDefinition(identity);
   }
 
   private async work(entry: JobEntry): Promise<void> {
@@ -170,13 +219,16 @@ export class SupervisorCore {
 
   private async take(entry: JobEntry, message: Message): Promise<void> {
     const wasResting = entry.activation === null;
+    await this.load(entry);
     entry.activation ??= activate(await this.documentOf(entry.identity), entry.scope);
     const now = message.now ?? this.ports.clock.now();
     if (wasResting) this.observer?.activated(entry.definition, entry.activation, now);
     const event = message.event(entry, now);
+    entry.along = message.along ?? null;
     const wake = this.wakeBefore(entry, event, now, wasResting);
     if (wake !== null) await this.tell(entry, wake, now, null);
     if (event.type !== "WAKE") await this.tell(entry, event, now, message.attemptId ?? null);
+    if (entry.along !== null) await this.committer.add(takeAlong(entry));
     message.onTaken?.();
   }
 
@@ -245,7 +297,9 @@ export class SupervisorCore {
     const facts = writes.flatMap(({ document, facts: some }) => {
       return some.map((fact) => ({ fact, document, decision: this.recordFor(entry, fact) }));
     });
+    const along = takeAlong(entry);
     await this.committer.add({
+      ...along,
       documents: [{ key: documentKey(entry.identity), text: serialiseDocument(last.document) }],
       ledger: facts.map(({ fact, document, decision }) => {
         return ledgerRecordOf(fact, document, decision, endedRun(fact, before));
@@ -346,6 +400,12 @@ export class SupervisorCore {
       this.idleWaiters.clear();
     });
   }
+}
+
+function takeAlong(entry: JobEntry): Contribution {
+  const along = entry.along ?? {};
+  entry.along = null;
+  return along;
 }
 
 /** These look for the live period anew, or give it up. */

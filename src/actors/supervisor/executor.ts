@@ -100,13 +100,15 @@ export class Executor {
     // One that could not be made ahead is tried again, now that it is due.
     const made = prepared === null || isRefusal(prepared) ? await this.make(entry, params) : prepared;
     const owned = this.owned.get(attemptId);
-    if (!isRefusal(made)) {
-      if (owned !== undefined) owned.pid = made.pid;
+    if (owned === undefined) {
+      // Given up meanwhile, which is no failure; the job may rest by now, or be gone.
+      this.host.begin(this.closeGate(attemptId));
+    } else if (!isRefusal(made)) {
+      owned.pid = made.pid;
       const { bootId } = this.ports;
       const process = { pid: made.pid, pidStartTicks: made.startTicks, bootId, attemptId };
       this.host.deliver(entry, { type: "READY", attemptId, process });
-    } else if (owned !== undefined) {
-      // What was given up meanwhile is no failure.
+    } else {
       if (this.isAccepting) this.host.report(made.code, made.message, this.about(entry, "arm", periodId));
       this.tellWatcher(attemptId, { kind: "failed", message: made.message });
       this.host.deliver(entry, { type: "FAILED", attemptId, code: made.code });

@@ -1,18 +1,21 @@
 /**
- * One identity as the supervisor holds it. At rest it is its definition, a handle in the timeline and the live period's
- * nominal time; while anything is under way it has an activation.
+ * One identity while anything concerns it: its inbox, what it has started, its definition as far as it was read. A job at
+ * rest has none of this; it is a row (`JobRows`) and what the store knows. An entry begins with the first message and is
+ * dropped when nothing is under way any more.
  */
 import type { Settings } from "../../core/config/settings.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { sha256Hex } from "../../core/decision/seed.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { canonicalDefinitionText, canonicalRuleText } from "../../core/job/schema.js";
+import { canonicalRuleText } from "../../core/job/schema.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Activation, JobScope } from "../../machines/activation.js";
 import type { ActivationEvent } from "../../machines/step.js";
 import type { Armed } from "../launcher/port.js";
 import type { TimelineHandle } from "../timeline.js";
+import type { Contribution } from "./committer.js";
 import type { ArmRefusal } from "./gates.js";
+import type { JobRows } from "./job-rows.js";
 
 /** A gate made ahead of its second, for exactly this period (S23). */
 export interface Prearmed {
@@ -29,28 +32,101 @@ export interface Message {
   readonly now: EpochMs | null;
   /** For what it starts; without it a fresh one is drawn. */
   readonly attemptId?: string;
+  /** Becomes durable together with what the event changes. */
+  readonly along?: Contribution;
   /** It was taken, and what it changed is durable. */
   readonly onTaken?: () => void;
 }
 
-export interface JobEntry {
-  readonly identity: string;
-  readonly handle: TimelineHandle;
-  definition: JobDefinition;
-  scope: JobScope;
-  activation: Activation | null;
-  successorDueAt: EpochMs | null;
-  /** Nominal time of the live period while the job rests. */
-  liveAt: EpochMs | null;
+interface Loaded {
+  readonly definition: JobDefinition;
+  readonly scope: JobScope;
+}
+
+export class JobEntry {
+  activation: Activation | null = null;
+  successorDueAt: EpochMs | null = null;
+  prearmed: Prearmed | null = null;
+  readonly inbox: Message[] = [];
+  isBusy = false;
+  /** Reasons to stay although nothing is under way: something is being prepared. */
+  holds = 0;
+  /** What has to become durable with the next write. */
+  along: Contribution | null = null;
+  /** Nobody may use it any more: the job has rested since, and another entry may have taken its place. */
+  isDropped = false;
+  private loaded: Loaded | null = null;
+
+  constructor(
+    readonly identity: string,
+    readonly handle: TimelineHandle,
+    private readonly rows: JobRows,
+  ) {}
+
+  get isLoaded(): boolean {
+    return this.loaded !== null;
+  }
+
+  get definition(): JobDefinition {
+    return this.known.definition;
+  }
+
+  get scope(): JobScope {
+    return this.known.scope;
+  }
+
+  /** From here on this definition is the one in force. */
+  use(definition: JobDefinition, settings: Settings): void {
+    this.loaded = { definition, scope: scopeOf(definition, settings) };
+  }
+
+  useSettings(settings: Settings): void {
+    if (this.loaded !== null) this.use(this.loaded.definition, settings);
+  }
+
+  get liveAt(): EpochMs | null {
+    return this.rows.liveAt(this.handle);
+  }
+
+  set liveAt(at: EpochMs | null) {
+    this.rows.setLiveAt(this.handle, at);
+  }
+
   /** When the clock next changes something; the timeline may call earlier, to prepare. */
-  wakeAt: EpochMs | null;
-  prearmed: Prearmed | null;
-  /** S13: time was lost or moved since it was looked at last; whatever it hears next, it looks at where it is first. */
-  mustReturn: boolean;
-  readonly inbox: Message[];
-  isBusy: boolean;
-  /** Gone from the configuration, and watched only until what it started has ended (S16). */
-  isRemoved: boolean;
+  get wakeAt(): EpochMs | null {
+    return this.rows.wakeAt(this.handle);
+  }
+
+  set wakeAt(at: EpochMs | null) {
+    this.rows.setWakeAt(this.handle, at);
+  }
+
+  get mustReturn(): boolean {
+    return this.rows.mustReturn(this.handle);
+  }
+
+  set mustReturn(mustReturn: boolean) {
+    this.rows.setMustReturn(this.handle, mustReturn);
+  }
+
+  get isRemoved(): boolean {
+    return this.rows.isRemoved(this.handle);
+  }
+
+  set isRemoved(isRemoved: boolean) {
+    this.rows.setRemoved(this.handle, isRemoved);
+  }
+
+  /** Nothing would be lost if it were dropped. */
+  get isResting(): boolean {
+    const { activation, inbox, prearmed, isBusy, holds } = this;
+    return activation === null && inbox.length === 0 && prearmed === null && !isBusy && holds === 0;
+  }
+
+  private get known(): Loaded {
+    if (this.loaded === null) throw new Error(`invariant broken: the definition of ${this.identity} was not read`);
+    return this.loaded;
+  }
 }
 
 export function scopeOf(definition: JobDefinition, settings: Settings): JobScope {
@@ -64,29 +140,7 @@ export function scopeOf(definition: JobDefinition, settings: Settings): JobScope
   };
 }
 
-export function newEntry(definition: JobDefinition, settings: Settings, handle: TimelineHandle): JobEntry {
-  return {
-    identity: definition.identity,
-    handle,
-    definition,
-    scope: scopeOf(definition, settings),
-    activation: null,
-    successorDueAt: null,
-    liveAt: null,
-    wakeAt: null,
-    prearmed: null,
-    mustReturn: false,
-    inbox: [],
-    isBusy: false,
-    isRemoved: false,
-  };
-}
-
 /** Names the scheduling rule: another hash is another birth of the definition (S14). */
 export function ruleHashOf(definition: JobDefinition): string {
   return sha256Hex(canonicalRuleText(definition));
-}
-
-export function isSameDefinition(one: JobDefinition, other: JobDefinition): boolean {
-  return canonicalDefinitionText(one) === canonicalDefinitionText(other);
 }

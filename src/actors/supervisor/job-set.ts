@@ -1,50 +1,60 @@
-/** The jobs by name and by handle. Handles are dense, so that the timeline's arrays stay small; freed ones are used again. */
-import type { Settings } from "../../core/config/settings.js";
-import type { JobDefinition } from "../../core/job/definition.js";
+/** The jobs: a row for each, and an entry for those that anything concerns. */
 import type { TimelineHandle } from "../timeline.js";
-import { type JobEntry, newEntry } from "./job-entry.js";
+import { JobEntry } from "./job-entry.js";
+import { JobRows } from "./job-rows.js";
 
-export class JobSet implements Iterable<JobEntry> {
-  private readonly byIdentity = new Map<string, JobEntry>();
-  private readonly byHandle: (JobEntry | undefined)[] = [];
-  private readonly free: TimelineHandle[] = [];
+export class JobSet {
+  readonly rows = new JobRows();
+  private readonly awake = new Map<TimelineHandle, JobEntry>();
 
-  [Symbol.iterator](): Iterator<JobEntry> {
-    return this.byIdentity.values();
+  /** Entries of the jobs that are not at rest. */
+  entries(): IterableIterator<JobEntry> {
+    return this.awake.values();
   }
 
-  get(identity: string): JobEntry | undefined {
-    return this.byIdentity.get(identity);
+  /** null: nobody has this identity. */
+  handleOf(identity: string): TimelineHandle | null {
+    return this.rows.names.handleOf(identity);
   }
 
-  at(handle: TimelineHandle): JobEntry | undefined {
-    return this.byHandle[handle];
+  /** The entry of a job that is known, a new one when it was at rest. */
+  get(identity: string): JobEntry | null {
+    const handle = this.handleOf(identity);
+    return handle === null ? null : this.at(handle);
   }
 
-  /** null for a job that is gone from the configuration, although it may still be watched. */
+  /** Like `get`, but null for a job that is gone from the configuration, although it may still be watched. */
   present(identity: string): JobEntry | null {
-    const entry = this.byIdentity.get(identity);
-    return entry === undefined || entry.isRemoved ? null : entry;
+    const handle = this.handleOf(identity);
+    return handle === null || this.rows.isRemoved(handle) ? null : this.at(handle);
   }
 
-  add(definition: JobDefinition, settings: Settings): JobEntry {
-    const handle = this.free.pop() ?? this.byHandle.length;
-    const entry = newEntry(definition, settings, handle);
-    this.byHandle[handle] = entry;
-    this.byIdentity.set(definition.identity, entry);
+  at(handle: TimelineHandle): JobEntry {
+    const awake = this.awake.get(handle);
+    if (awake !== undefined) return awake;
+    const entry = new JobEntry(this.rows.names.identityOf(handle), handle, this.rows);
+    this.awake.set(handle, entry);
     return entry;
   }
 
-  remove({ handle, identity }: JobEntry): void {
-    this.byHandle[handle] = undefined;
-    this.free.push(handle);
-    this.byIdentity.delete(identity);
+  /** Its entry, if it is not at rest. */
+  awakeAt(handle: TimelineHandle): JobEntry | null {
+    return this.awake.get(handle) ?? null;
   }
 
-  /** What is in force. */
-  definitions(): Map<string, JobDefinition> {
-    const inForce = new Map<string, JobDefinition>();
-    for (const entry of this) if (!entry.isRemoved) inForce.set(entry.identity, entry.definition);
-    return inForce;
+  add(identity: string): JobEntry {
+    return this.at(this.rows.add(identity));
+  }
+
+  /** The job rests: from here on its row and the store are all there is of it. */
+  drop(entry: JobEntry): void {
+    if (this.awake.get(entry.handle) !== entry) return;
+    entry.isDropped = true;
+    this.awake.delete(entry.handle);
+  }
+
+  remove(entry: JobEntry): void {
+    this.drop(entry);
+    this.rows.remove(entry.handle);
   }
 }

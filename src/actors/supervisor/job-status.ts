@@ -1,15 +1,20 @@
 /** What an operator is told about one job. */
+import { compileRule } from "../../core/decision/compile.js";
 import { decide } from "../../core/decision/decide.js";
+import type { JobDefinition } from "../../core/job/definition.js";
 import { isPaused } from "../../core/policy.js";
 import { activeStates, type StateDocument, standingOf } from "../../core/state/document.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
-import type { JobEntry } from "./job-entry.js";
 import type { JobStatus } from "./port.js";
 
-/** What of a job tells its status: there is no more of it while no daemon runs. */
-export type StatusSubject = Pick<JobEntry, "identity" | "definition" | "isRemoved" | "liveAt"> & {
-  readonly scope: Pick<JobEntry["scope"], "compiled">;
-};
+/** What of a job tells its status, besides its document. */
+export interface StatusSubject {
+  readonly identity: string;
+  readonly definition: JobDefinition;
+  readonly isRemoved: boolean;
+  /** Nominal time of the live period. */
+  readonly liveAt: EpochMs | null;
+}
 
 function standingName(entry: StatusSubject, document: StateDocument, now: EpochMs): JobStatus["standing"] {
   if (entry.isRemoved) return "removed";
@@ -18,7 +23,7 @@ function standingName(entry: StatusSubject, document: StateDocument, now: EpochM
 }
 
 export function statusOf(entry: StatusSubject, document: StateDocument, now: EpochMs): JobStatus {
-  const decision = entry.liveAt === null ? null : decide(entry.scope.compiled, entry.liveAt);
+  const decision = entry.liveAt === null ? null : decide(compileRule(entry.definition), entry.liveAt);
   const standing = standingName(entry, document, now);
   return {
     identity: entry.identity,

@@ -6,35 +6,46 @@ import { definitionToRaw } from "../../core/job/schema.js";
 import { nextPeriod, planOnReturn } from "../../core/periods.js";
 import { dueAt } from "../../core/policy.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
-import { isSameDefinition } from "./job-entry.js";
-import type { ChangedJob, PlanReport } from "./port.js";
+import type { TimelineHandle } from "../timeline.js";
+import { turnOfLoop } from "./in-turns.js";
+import type { JobRows } from "./job-rows.js";
+import type { ChangedJob } from "./port.js";
+import type { WantedJobs } from "./wanted-jobs.js";
 
+/** What differs, as places in the wanted set and as handles: names are looked up only where something is told of them. */
 export interface Difference {
-  readonly added: readonly JobDefinition[];
-  readonly removed: readonly string[];
-  readonly changed: readonly { readonly before: JobDefinition; readonly after: JobDefinition }[];
+  /** Indexes of wanted jobs that are not in force. */
+  readonly added: readonly number[];
+  readonly changed: readonly number[];
+  readonly removed: readonly TimelineHandle[];
   readonly unchanged: number;
 }
 
-/** `inForce` are the definitions now; `kept` stay whatever the new set says. */
-export function differenceOf(
-  inForce: ReadonlyMap<string, JobDefinition>,
-  wanted: readonly JobDefinition[],
-  kept: ReadonlySet<string>,
-): Difference {
-  const added: JobDefinition[] = [];
-  const changed: { before: JobDefinition; after: JobDefinition }[] = [];
-  const seen = new Set<string>();
+/** Jobs looked at before everything else has its turn. */
+const PER_TURN = 2_000;
+
+/** `kept` stay whatever the new set says, also where it has nothing of them. */
+export async function differenceOf(rows: JobRows, wanted: WantedJobs, kept: readonly string[]): Promise<Difference> {
+  const [added, changed, removed]: [number[], number[], TimelineHandle[]] = [[], [], []];
+  const seen = new Uint8Array(rows.names.handleEnd);
   let unchanged = 0;
-  for (const after of wanted) {
-    seen.add(after.identity);
-    const before = inForce.get(after.identity);
-    if (before === undefined) added.push(after);
-    else if (isSameDefinition(before, after)) unchanged += 1;
-    else changed.push({ before, after });
+  const see = (handle: TimelineHandle | null): boolean => {
+    if (handle === null || rows.isRemoved(handle)) return false;
+    seen[handle] = 1;
+    return true;
+  };
+  for (let index = 0; index < wanted.size; index++) {
+    const handle = rows.names.handleOf(wanted.identityAt(index));
+    if (handle === null || !see(handle)) added.push(index);
+    else if (rows.hasContent(handle, wanted.contentHashAt(index))) unchanged += 1;
+    else changed.push(index);
+    if (index % PER_TURN === PER_TURN - 1) await turnOfLoop();
   }
-  const removed = [...inForce.keys()].filter((identity) => !seen.has(identity) && !kept.has(identity));
-  return { added, removed, changed, unchanged };
+  for (const identity of kept) {
+    if (wanted.indexOf(identity) < 0 && see(rows.names.handleOf(identity))) unchanged += 1;
+  }
+  for (const handle of rows.handles()) if (seen[handle] !== 1 && !rows.isRemoved(handle)) removed.push(handle);
+  return { added, changed, removed, unchanged };
 }
 
 /**
@@ -71,8 +82,4 @@ export function changedJob(
   const to = chosenText(compiledAfter, lastHandledAt, now);
   const moves = from === to ? { movesFrom: null, movesTo: null } : { movesFrom: from, movesTo: to };
   return { identity: after.identity, fields: changedFields(before, after), ...moves };
-}
-
-export function planReport({ added, removed, unchanged }: Difference, changed: readonly ChangedJob[]): PlanReport {
-  return { added: added.map(({ identity }) => identity), removed, changed, unchanged };
 }

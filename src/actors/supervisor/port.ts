@@ -10,11 +10,14 @@ import type { JobDefinition } from "../../core/job/definition.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import type { LockTerm } from "../../persist/lock.js";
-import type { StateStore } from "../../persist/store.js";
+import type { StateReader, StateStore } from "../../persist/store.js";
 import type { Clock } from "../clock.js";
 import type { Launcher } from "../launcher/port.js";
+import type { PlanOptions } from "../pool/types.js";
 import type { SupervisorEvent } from "./events.js";
 import type { ObserverSlot } from "./observer.js";
+import type { Wanted } from "./survey.js";
+import type { WantedJobs } from "./wanted-jobs.js";
 
 export interface SupervisorPorts {
   readonly clock: Clock;
@@ -31,6 +34,8 @@ export interface SupervisorPorts {
   /** Never the same twice, across restarts too. */
   newId(): string;
   onEvent(event: SupervisorEvent): void;
+  /** What a start needs to know of every job on record: `DecisionPool.planAll`. Without it, it is computed here. */
+  readonly plan?: (store: StateReader, options: PlanOptions) => Promise<unknown>;
   /** For an inspector. */
   readonly observer?: ObserverSlot;
 }
@@ -57,6 +62,14 @@ export interface JobStatus {
   readonly lastOutcome: string | null;
   readonly lastReason: string | null;
   readonly active: readonly ActiveRunStatus[];
+}
+
+export interface ListOptions {
+  /** Where the last page ended. */
+  readonly afterIdentity?: string;
+  readonly limit?: number;
+  /** Only these. */
+  readonly identities?: readonly string[];
 }
 
 export interface DaemonStatus {
@@ -90,17 +103,22 @@ export type RunNowResult =
 
 export interface Supervisor {
   /** Recovery, then planning; resolves when scheduling has begun. Rejects with a KronError that refuses the start. */
-  start(definitions: readonly JobDefinition[], settings: Settings): Promise<void>;
-  plan(definitions: readonly JobDefinition[]): Promise<PlanReport>;
+  start(wanted: readonly JobDefinition[] | Wanted, settings: Settings): Promise<void>;
+  plan(wanted: readonly JobDefinition[] | WantedJobs): Promise<PlanReport>;
   /** `kept`: identities that are to stay as they are, because their new definition is invalid (S35). */
-  reload(definitions: readonly JobDefinition[], settings: Settings, kept: readonly string[]): Promise<PlanReport>;
+  reload(
+    wanted: readonly JobDefinition[] | WantedJobs,
+    settings: Settings,
+    kept: readonly string[],
+  ): Promise<PlanReport>;
   /** S40: a manual run, outside the job's own periods. */
   runNow(identity: string): Promise<RunNowResult>;
   pause(identity: string, untilAt: EpochMs, reason: string): Promise<boolean>;
   resume(identity: string): Promise<boolean>;
   /** Ends what is running, or only the run of one period or slot; the number of runs that were asked to end. */
   cancel(identity: string, periodId?: string): Promise<number>;
-  list(): Promise<readonly JobStatus[]>;
+  /** In the order of their identities. */
+  list(options?: ListOptions): Promise<readonly JobStatus[]>;
   status(): DaemonStatus;
   /** No step, commit or launcher call is under way. */
   whenIdle(): Promise<void>;

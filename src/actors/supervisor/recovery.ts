@@ -1,34 +1,19 @@
-/** What is on record of earlier daemons: the documents, and the definitions that were in force (S14, S32). */
-
-import { carriedPeriod } from "../../core/carry.js";
+/** Documents that a start cannot use: refused, or replaced by fences (S32). */
+import type { Settings } from "../../core/config/settings.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { decide } from "../../core/decision/decide.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { readJobDefinition } from "../../core/job/schema.js";
 import { currentPeriod } from "../../core/periods.js";
-import { activeStates, newDocument, type StateDocument, standingOf } from "../../core/state/document.js";
-import { parseDocument } from "../../core/state/parse.js";
+import { newDocument } from "../../core/state/document.js";
 import { fencePeriod } from "../../core/state/period-transitions.js";
 import { serialiseDocument } from "../../core/state/serialise.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import { documentKey } from "../../persist/keys.js";
-import { type Fenced, type LoadReport, loadDocuments } from "../../persist/load.js";
-import { ruleHashOf } from "./job-entry.js";
+import { type DocumentKey, documentKey } from "../../persist/keys.js";
+import { type CorruptDocument, type Fenced, settleUnusable, type UnusableDocument } from "../../persist/load.js";
+import { lastVersion } from "./last-version.js";
 import { ledgerRecordOf } from "./ledger-text.js";
 import type { SupervisorPorts } from "./port.js";
-
-/** What the start found on record: enough to go on with, without keeping the documents. */
-export interface Recovered {
-  readonly report: LoadReport;
-  /** Identities with runs that nobody was seen to end. */
-  readonly running: readonly string[];
-  /** Configured jobs that have a document. */
-  readonly known: ReadonlySet<string>;
-  /** Those of them whose scheduling rule is the one that was in force. */
-  readonly inForce: ReadonlySet<string>;
-  /** Jobs that are not configured any more, and have not been told so. */
-  readonly missing: readonly string[];
-}
+import type { Survey, Unusable, Wanted } from "./survey.js";
 
 /** S32: an unreadable document is replaced by one in which everything up to the current period counts as handled. */
 export function fenceFor(definition: JobDefinition, now: EpochMs, historyLimit: number): Fenced {
@@ -40,77 +25,51 @@ export function fenceFor(definition: JobDefinition, now: EpochMs, historyLimit: 
   return { text: serialiseDocument(document), ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)) };
 }
 
-/** Throws the KronError that refuses the start. */
-export async function readState(
-  definitions: ReadonlyMap<string, JobDefinition>,
-  ports: SupervisorPorts,
-  now: EpochMs,
-  historyLimit: number,
-): Promise<Recovered> {
-  const [running, missing]: [string[], string[]] = [[], []];
-  const [known, inForce] = [new Set<string>(), new Set<string>()];
-  let identities: ReadonlyMap<string, string> | null = null;
-  const loaded = await loadDocuments<StateDocument>(ports.store, ports.term, {
-    now,
-    parse: parseDocument,
-    identityOf: (key) => {
-      // Asked for only when something is wrong with a document.
-      identities ??= new Map([...definitions.keys()].map((identity) => [documentKey(identity), identity]));
-      return identities.get(key);
-    },
-    fence: (identity) => {
-      const definition = definitions.get(identity);
-      if (definition === undefined) throw new Error(`invariant broken: no definition to fence ${identity} with`);
-      return fenceFor(definition, now, historyLimit);
-    },
-    copies: ports.copies,
-    visit: (document) => {
-      const { Identity: identity, RemovedAt, DefinitionHash } = document;
-      const definition = definitions.get(identity);
-      if (activeStates(document).length > 0) running.push(identity);
-      if (definition === undefined) {
-        if (RemovedAt === undefined) missing.push(identity);
-        return;
-      }
-      known.add(definition.identity);
-      const isSameRule = RemovedAt === undefined && DefinitionHash === ruleHashOf(definition);
-      if (isSameRule) inForce.add(definition.identity);
-    },
+export interface RecoveryContext {
+  readonly ports: SupervisorPorts;
+  readonly wanted: Wanted;
+  readonly now: EpochMs;
+  readonly settings: Settings;
+}
+
+/** Throws the KronError that refuses the start. Jobs whose documents were fenced are to be told where they are. */
+export async function recoverUnusable(survey: Survey, context: RecoveryContext): Promise<readonly CorruptDocument[]> {
+  const { ports, now, settings } = context;
+  if (survey.unusable.length === 0) return [];
+  const definitions = await definitionsOf(survey.unusable, context);
+  const documents = survey.unusable.map((one): UnusableDocument => {
+    const key = one.key as DocumentKey;
+    return { key, identity: definitions.get(key)?.identity, code: one.code, message: one.message };
   });
-  if (!loaded.ok) throw loaded.error;
-  return { report: loaded.value, running, known, inForce, missing };
+  const byIdentity = new Map([...definitions.values()].map((definition) => [definition.identity, definition]));
+  const fence = (identity: string): Fenced => {
+    const definition = byIdentity.get(identity);
+    if (definition === undefined) throw new Error(`invariant broken: no definition to fence ${identity} with`);
+    return fenceFor(definition, now, settings.history.keep);
+  };
+  const settled = await settleUnusable(ports.store, ports.term, documents, { now, fence, copies: ports.copies });
+  if (!settled.ok) throw settled.error;
+  for (const identity of byIdentity.keys()) survey.tell(identity);
+  return settled.value;
 }
 
-/** The definition in force when the job was seen last. */
-export interface LastVersion {
-  /** null: none is known, or this version of the program does not read it. */
-  readonly definition: JobDefinition | null;
-  /** Whether the job was there until then; a removed one comes back with a version of its own. */
-  readonly isInForce: boolean;
-}
-
-export async function lastVersion(identity: string, ports: SupervisorPorts, now: EpochMs): Promise<LastVersion> {
-  const versions = await ports.store.definitionVersions(identity);
-  const past = versions.filter(({ definedAt, isIntact }) => isIntact && definedAt <= now);
-  const text = past.findLast((version) => version.text !== null)?.text ?? null;
-  const isInForce = text !== null && past.at(-1)?.text !== null;
-  if (text === null) return { definition: null, isInForce };
-  const read = readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
-  return { definition: read.ok ? read.value : null, isInForce };
-}
-
-/** S14: the period that was live under the definition of the last run, if the rule changed while nobody was there. */
-export function carriedBy(before: JobDefinition | null, document: StateDocument, now: EpochMs): EpochMs | null {
-  return before === null ? null : carriedPeriod(compileRule(before), standingOf(document), now);
-}
-
-/** For a job that is gone and whose definition nobody knows: enough of one to watch its runs to their end. */
-export function placeholderDefinition(identity: string): JobDefinition {
-  const read = readJobDefinition(
-    { identity, schedule: "0 0 1 1 *", policy: { suspend: true }, command: ["/bin/true"] },
-    undefined,
-    { mayUseReservedPrefix: true },
-  );
-  if (!read.ok) throw new Error(`invariant broken: no placeholder for ${identity}: ${read.error[0]?.message}`);
-  return read.value;
+/** By key: the definitions of those documents that belong to a wanted job. */
+async function definitionsOf(
+  unusable: readonly Unusable[],
+  { wanted, ports }: RecoveryContext,
+): Promise<Map<string, JobDefinition>> {
+  const definitions = new Map<string, JobDefinition>();
+  if (wanted === "as-stored") {
+    for (const { key, identity } of unusable) {
+      const last = identity === null ? null : await lastVersion(identity, ports.store);
+      if (last?.isInForce === true && last.definition !== null) definitions.set(key, last.definition);
+    }
+    return definitions;
+  }
+  const keys = new Set(unusable.map(({ key }) => key));
+  for (let index = 0; index < wanted.size; index++) {
+    const key = documentKey(wanted.identityAt(index));
+    if (keys.has(key)) definitions.set(key, wanted.definitionAt(index));
+  }
+  return definitions;
 }

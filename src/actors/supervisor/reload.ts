@@ -1,16 +1,19 @@
-/** Another set of definitions while the daemon runs: what it would change (S16), and the change itself (S16, S35). */
+/**
+ * Another set of definitions while the daemon runs: what it would change (S16), and the change itself (S16, S35). Jobs that
+ * stay as they are cost a comparison of two numbers.
+ */
 import type { Settings } from "../../core/config/settings.js";
-import type { JobDefinition } from "../../core/job/definition.js";
-import { canonicalDefinitionText } from "../../core/job/schema.js";
 import { lastHandledAt, type StateDocument } from "../../core/state/document.js";
 import { documentOfActivation } from "../../machines/activation.js";
-import { inChunks } from "./chunks.js";
+import type { TimelineHandle } from "../timeline.js";
 import type { SupervisorCore } from "./core.js";
+import { inTurns } from "./in-turns.js";
 import { type JobEntry, ruleHashOf, scopeOf } from "./job-entry.js";
 import type { JobSet } from "./job-set.js";
-import { changedJob, differenceOf, planReport } from "./plan-report.js";
-import type { PlanReport, SupervisorPorts } from "./port.js";
-import { carriedBy } from "./recovery.js";
+import { carriedBy, lastVersion, versionAfter } from "./last-version.js";
+import { changedJob, type Difference, differenceOf } from "./plan-report.js";
+import type { ChangedJob, PlanReport, SupervisorPorts } from "./port.js";
+import type { WantedJobs } from "./wanted-jobs.js";
 
 export class Reload {
   constructor(
@@ -20,26 +23,17 @@ export class Reload {
     private readonly settings: () => Settings,
   ) {}
 
-  async plan(definitions: readonly JobDefinition[]): Promise<PlanReport> {
-    const difference = differenceOf(this.jobs.definitions(), definitions, new Set());
-    const now = this.ports.clock.now();
-    const changed = [];
-    for (const { before, after } of difference.changed) {
-      const document = await this.documentOf(before.identity);
-      const [one, other] = [scopeOf(before, this.settings()), scopeOf(after, this.settings())];
-      const compiled = { compiledBefore: one.compiled, compiledAfter: other.compiled };
-      changed.push(changedJob({ before, after, ...compiled, lastHandledAt: lastHandledAt(document) }, now));
-    }
-    return planReport(difference, changed);
+  async plan(wanted: WantedJobs): Promise<PlanReport> {
+    return this.report(wanted, await differenceOf(this.jobs.rows, wanted, []));
   }
 
   /** Resolves when every job that is concerned has been told, and that is durable. */
-  async apply(definitions: readonly JobDefinition[], kept: readonly string[]): Promise<PlanReport> {
-    const report = await this.plan([...definitions, ...this.keptDefinitions(kept, definitions)]);
-    const difference = differenceOf(this.jobs.definitions(), definitions, new Set(kept));
-    await inChunks(difference.added, (definition) => this.add(definition));
-    await inChunks(difference.changed, ({ after }) => this.redefine(after));
-    await inChunks(difference.removed, (identity) => this.remove(identity));
+  async apply(wanted: WantedJobs, kept: readonly string[]): Promise<PlanReport> {
+    const difference = await differenceOf(this.jobs.rows, wanted, kept);
+    const report = await this.report(wanted, difference);
+    await inTurns(difference.added, (index) => this.define(wanted, index, true));
+    await inTurns(difference.changed, (index) => this.define(wanted, index, false));
+    await inTurns(difference.removed, (handle) => this.remove(handle));
     const { added, removed, changed, unchanged } = report;
     const fields = { added: added.length, removed: removed.length, changed: changed.length, unchanged };
     const at = this.ports.clock.now();
@@ -48,58 +42,69 @@ export class Reload {
   }
 
   async documentOf(identity: string): Promise<StateDocument> {
-    const activation = this.jobs.get(identity)?.activation ?? null;
+    const handle = this.jobs.handleOf(identity);
+    const activation = handle === null ? null : (this.jobs.awakeAt(handle)?.activation ?? null);
     return activation === null ? this.core.documentOf(identity) : documentOfActivation(activation);
   }
 
-  private keptDefinitions(kept: readonly string[], definitions: readonly JobDefinition[]): JobDefinition[] {
-    const named = new Set(definitions.map(({ identity }) => identity));
-    return kept.flatMap((identity) => (named.has(identity) ? [] : (this.jobs.get(identity)?.definition ?? [])));
+  private async report(wanted: WantedJobs, difference: Difference): Promise<PlanReport> {
+    const { added, removed, unchanged } = difference;
+    const changed: ChangedJob[] = [];
+    for (const index of difference.changed) changed.push(await this.changeOf(wanted, index));
+    const { names } = this.jobs.rows;
+    return {
+      added: added.map((index) => wanted.identityAt(index)),
+      removed: removed.map((handle) => names.identityOf(handle)),
+      changed,
+      unchanged,
+    };
   }
 
-  private add(definition: JobDefinition): Promise<void> {
-    const entry = this.jobs.get(definition.identity) ?? this.jobs.add(definition, this.settings());
-    entry.isRemoved = false;
-    return this.define(entry, definition, () => null);
-  }
-
-  private async redefine(definition: JobDefinition): Promise<void> {
-    const entry = this.jobs.present(definition.identity);
-    if (entry === null) return;
-    this.core.executor.unprepare(entry);
-    await this.define(entry, definition, (now) => {
-      const { activation } = entry;
-      if (activation === null) throw new Error(`invariant broken: ${entry.identity} is told while it is not live`);
-      return carriedBy(entry.definition, documentOfActivation(activation), now);
-    });
+  private async changeOf(wanted: WantedJobs, index: number): Promise<ChangedJob> {
+    const after = wanted.definitionAt(index);
+    const { definition } = await lastVersion(after.identity, this.ports.store);
+    const before = definition ?? after;
+    const document = await this.documentOf(after.identity);
+    const [one, other] = [scopeOf(before, this.settings()), scopeOf(after, this.settings())];
+    const compiled = { compiledBefore: one.compiled, compiledAfter: other.compiled };
+    return changedJob({ before, after, ...compiled, lastHandledAt: lastHandledAt(document) }, this.ports.clock.now());
   }
 
   /** The old rule says what is carried over; from this message on the new one is in force. */
-  private define(
-    entry: JobEntry,
-    definition: JobDefinition,
-    carriedAtOf: (now: number) => number | null,
-  ): Promise<void> {
-    const { identity } = definition;
-    const text = canonicalDefinitionText(definition);
-    this.core.note({ definitions: [{ identity, definedAt: this.ports.clock.now(), text }] });
-    return this.core.ask(entry, {
-      event: (_, now) => {
-        const carriedAt = carriedAtOf(now);
-        entry.definition = definition;
-        entry.scope = scopeOf(definition, this.settings());
+  private async define(wanted: WantedJobs, index: number, isAdded: boolean): Promise<void> {
+    const identity = wanted.identityAt(index);
+    const last = await lastVersion(identity, this.ports.store);
+    const entry = isAdded ? this.jobs.add(identity) : this.jobs.present(identity);
+    if (entry === null) return;
+    const definition = wanted.definitionAt(index);
+    entry.isRemoved = false;
+    this.jobs.rows.setContent(entry.handle, wanted.contentHashAt(index));
+    this.core.executor.unprepare(entry);
+    const definitions = [versionAfter(last, identity, wanted.textAt(index), this.ports.clock.now())];
+    await this.core.ask(entry, {
+      event: (told, now) => {
+        const carriedAt = isAdded ? null : carriedBy(told.definition, documentIn(told), now);
+        told.use(definition, this.settings());
         return { type: "DEFINE", hash: ruleHashOf(definition), carriedAt };
       },
       now: null,
+      along: { definitions },
     });
   }
 
-  private async remove(identity: string): Promise<void> {
+  private async remove(handle: TimelineHandle): Promise<void> {
+    const identity = this.jobs.rows.names.identityOf(handle);
+    const last = await lastVersion(identity, this.ports.store);
     const entry = this.jobs.present(identity);
     if (entry === null) return;
     this.core.executor.unprepare(entry);
     entry.isRemoved = true;
-    this.core.note({ definitions: [{ identity, definedAt: this.ports.clock.now(), text: null }] });
-    await this.core.ask(entry, { event: () => ({ type: "REMOVE" }), now: null });
+    const definitions = [versionAfter(last, identity, null, this.ports.clock.now())];
+    await this.core.ask(entry, { event: () => ({ type: "REMOVE" }), now: null, along: { definitions } });
   }
+}
+
+function documentIn({ identity, activation }: JobEntry): StateDocument {
+  if (activation === null) throw new Error(`invariant broken: ${identity} is told while it is not live`);
+  return documentOfActivation(activation);
 }

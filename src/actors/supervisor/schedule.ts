@@ -4,7 +4,7 @@
  */
 import { type EpochMs, MINUTE_MS } from "../../core/time/instant.js";
 import type { Clock } from "../clock.js";
-import { Timeline } from "../timeline.js";
+import { Timeline, type TimelineHandle } from "../timeline.js";
 import { type Wake, Waker } from "../waker.js";
 import type { SupervisorCore } from "./core.js";
 import type { JobEntry } from "./job-entry.js";
@@ -51,14 +51,25 @@ export class Schedule {
     this.waker.stop();
   }
 
+  /** Saves growing step by step when the number of jobs is known. */
+  reserve(count: number): void {
+    this.timeline.reserve(count);
+  }
+
   /** Takes up what the job waits for now. */
-  place(entry: JobEntry): void {
-    const { wakeAt, handle, liveAt } = entry;
+  place({ handle, prearmed }: JobEntry): void {
+    this.placeResting(handle, prearmed !== null);
+  }
+
+  /** The same of a job that rests. */
+  placeResting(handle: TimelineHandle, isPrepared = false): void {
+    const { rows } = this.jobs;
+    const wakeAt = rows.wakeAt(handle);
     if (wakeAt === null) this.timeline.remove(handle);
     else {
       // Once more before its second, to have a process ready; not for what is due at once.
-      const isAhead = entry.prearmed === null && wakeAt - this.clock.now() > PREARM_LEAD_MS;
-      this.timeline.set(handle, isAhead ? wakeAt - PREARM_LEAD_MS : wakeAt, liveAt ?? 0);
+      const isAhead = !isPrepared && wakeAt - this.clock.now() > PREARM_LEAD_MS;
+      this.timeline.set(handle, isAhead ? wakeAt - PREARM_LEAD_MS : wakeAt, rows.liveAt(handle) ?? 0);
     }
     this.rearm();
   }
@@ -81,35 +92,42 @@ export class Schedule {
     this.onJump(now, jumpMs);
     // S6, S13: every job looks at where it is. All are marked before the first is told: whatever wakes one of them in
     // the meantime finds the mark.
-    for (const entry of this.jobs) {
-      entry.mustReturn = true;
-      this.core.executor.unprepare(entry);
-    }
-    this.wakeMarked([...this.jobs], 0, now);
+    const { rows } = this.jobs;
+    for (const entry of this.jobs.entries()) this.core.executor.unprepare(entry);
+    for (const handle of rows.handles()) rows.setMustReturn(handle, true);
+    this.wakeMarked(0, now);
   }
 
-  private wakeMarked(entries: readonly JobEntry[], from: number, now: EpochMs): void {
+  /** Jobs that come later know the time already. */
+  private wakeMarked(from: TimelineHandle, now: EpochMs): void {
     if (!this.isOpen) return;
-    for (const entry of entries.slice(from, from + WOKEN_PER_TURN)) {
-      if (entry.mustReturn) this.core.deliver(entry, { type: "WAKE", isReturning: true, nominalAt: null }, now);
+    const { rows } = this.jobs;
+    let handle = from;
+    for (let woken = 0; handle < rows.names.handleEnd && woken < WOKEN_PER_TURN; handle++) {
+      if (!rows.names.has(handle) || !rows.mustReturn(handle)) continue;
+      this.core.deliver(this.jobs.at(handle), { type: "WAKE", isReturning: true, nominalAt: null }, now);
+      woken += 1;
     }
-    this.goOn(entries.length > from + WOKEN_PER_TURN, () => this.wakeMarked(entries, from + WOKEN_PER_TURN, now));
+    const next = handle;
+    this.goOn(next < rows.names.handleEnd, () => this.wakeMarked(next, now));
   }
 
   private wakeDue(now: EpochMs, isLateWake: boolean): void {
     if (!this.isOpen) return;
+    const { rows } = this.jobs;
     const due = this.timeline.popDue(now, WOKEN_PER_TURN);
     for (const handle of due) {
+      const wakeAt = rows.wakeAt(handle);
+      if (wakeAt === null) continue;
       const entry = this.jobs.at(handle);
-      if (entry === undefined || entry.wakeAt === null) continue;
-      if (entry.wakeAt > now) {
-        this.core.executor.prepare(entry);
-        this.timeline.set(handle, entry.wakeAt, entry.liveAt ?? 0);
+      if (wakeAt > now) {
+        this.core.prepare(entry);
+        this.timeline.set(handle, wakeAt, rows.liveAt(handle) ?? 0);
         continue;
       }
       // Another wake may come before all of a late one are told: each job's own lateness counts as well.
-      const isReturning = isLateWake || this.isLate(entry.wakeAt, now);
-      this.core.deliver(entry, { type: "WAKE", isReturning, nominalAt: entry.liveAt }, now);
+      const isReturning = isLateWake || this.isLate(wakeAt, now);
+      this.core.deliver(entry, { type: "WAKE", isReturning, nominalAt: rows.liveAt(handle) }, now);
     }
     this.goOn(due.length === WOKEN_PER_TURN, () => this.wakeDue(now, isLateWake));
   }

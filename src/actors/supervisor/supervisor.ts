@@ -9,15 +9,27 @@ import type { JobDefinition } from "../../core/job/definition.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
 import { isUnclaimed } from "../../machines/draft.js";
 import type { Timer } from "../clock.js";
+import type { TimelineHandle } from "../timeline.js";
 import type { RunPlace } from "./arm-request.js";
 import { Boot } from "./boot.js";
 import { SupervisorCore } from "./core.js";
 import type { JobEntry } from "./job-entry.js";
 import { JobSet } from "./job-set.js";
 import { statusOf } from "./job-status.js";
-import type { DaemonStatus, JobStatus, PlanReport, RunNowResult, Supervisor, SupervisorPorts } from "./port.js";
+import { Listing } from "./listing.js";
+import type {
+  DaemonStatus,
+  JobStatus,
+  ListOptions,
+  PlanReport,
+  RunNowResult,
+  Supervisor,
+  SupervisorPorts,
+} from "./port.js";
 import { Reload } from "./reload.js";
 import { Schedule } from "./schedule.js";
+import type { Wanted } from "./survey.js";
+import { type WantedJobs, wantedFrom } from "./wanted-jobs.js";
 
 /** S36. */
 const ALIVE_EVERY_MS = 30 * SECOND_MS;
@@ -29,6 +41,7 @@ export function createSupervisor(ports: SupervisorPorts): Supervisor {
 class JobSupervisor implements Supervisor {
   readonly failed: Promise<KronError>;
   private readonly jobs = new JobSet();
+  private readonly listing = new Listing(this.jobs.rows.names);
   private readonly core: SupervisorCore;
   private readonly schedule: Schedule;
   private readonly reloads: Reload;
@@ -49,7 +62,10 @@ class JobSupervisor implements Supervisor {
     this.aliveFromAt = this.bootedAt;
     this.core = new SupervisorCore(ports, {
       place: () => this.runPlace(),
+      entryOf: (identity) => this.jobs.get(identity),
+      settings: () => this.settings,
       onSettled: (entry) => this.settled(entry),
+      onIdle: (entry) => this.rest(entry),
       onFatal: (error) => {
         this.failure = error;
         this.closeSchedule();
@@ -62,24 +78,29 @@ class JobSupervisor implements Supervisor {
     this.reloads = new Reload(ports, this.core, this.jobs, () => this.settings);
   }
 
-  async start(definitions: readonly JobDefinition[], settings: Settings): Promise<void> {
+  async start(definitions: readonly JobDefinition[] | Wanted, settings: Settings): Promise<void> {
     this.useSettings(settings);
     const now = this.ports.clock.now();
     this.aliveFromAt = now;
-    await new Boot(this.ports, this.core, this.jobs, settings).run(definitions, now, () => {
+    const wanted = definitions === "as-stored" ? definitions : wantedOf(definitions);
+    await new Boot(this.ports, this.core, this.jobs, this.schedule, settings).run(wanted, now, () => {
       this.schedule.open();
       this.markAlive();
     });
     await this.core.whenIdle();
   }
 
-  plan(definitions: readonly JobDefinition[]): Promise<PlanReport> {
-    return this.reloads.plan(definitions);
+  plan(wanted: readonly JobDefinition[] | WantedJobs): Promise<PlanReport> {
+    return this.reloads.plan(wantedOf(wanted));
   }
 
-  reload(definitions: readonly JobDefinition[], settings: Settings, kept: readonly string[]): Promise<PlanReport> {
+  reload(
+    wanted: readonly JobDefinition[] | WantedJobs,
+    settings: Settings,
+    kept: readonly string[],
+  ): Promise<PlanReport> {
     this.useSettings(settings);
-    return this.reloads.apply(definitions, kept);
+    return this.reloads.apply(wantedOf(wanted), kept);
   }
 
   async runNow(identity: string): Promise<RunNowResult> {
@@ -121,30 +142,29 @@ class JobSupervisor implements Supervisor {
   }
 
   async cancel(identity: string, periodId?: string): Promise<number> {
-    const entry = this.jobs.get(identity);
+    const handle = this.jobs.handleOf(identity);
+    const entry = handle === null ? null : this.jobs.awakeAt(handle);
     const claimed = (entry?.activation?.attempts ?? []).filter(({ execution }) => !isUnclaimed(execution));
     const wanted = claimed.map(({ execution }) => execution.context.attempt);
     const named = wanted.filter((attempt) => periodId === undefined || attempt.periodId === periodId);
     for (const { attemptId } of named) {
-      if (entry !== undefined) this.core.deliver(entry, { type: "END", attemptId, reason: "cancelled" });
+      if (entry !== null) this.core.deliver(entry, { type: "END", attemptId, reason: "cancelled" });
     }
     return named.length;
   }
 
-  async list(): Promise<readonly JobStatus[]> {
+  async list(options: ListOptions = {}): Promise<readonly JobStatus[]> {
     const rows: JobStatus[] = [];
-    for (const entry of this.jobs) {
-      rows.push(statusOf(entry, await this.reloads.documentOf(entry.identity), this.ports.clock.now()));
-    }
+    for (const handle of await this.listing.page(options)) rows.push(await this.statusAt(handle));
     return rows;
   }
 
   status(): DaemonStatus {
-    const [{ bootedAt, core }, entries] = [this, [...this.jobs]];
-    const jobs = entries.filter((entry) => !entry.isRemoved).length;
-    const active = entries.reduce((sum, { activation }) => sum + (activation?.attempts.length ?? 0), 0);
-    const nextDueAt = entries.reduce<EpochMs | null>((least, { wakeAt }) => earlier(least, wakeAt), null);
-    return { jobs, active, armed: core.executor.gates.armedCount, nextDueAt, bootedAt };
+    const { bootedAt, core, jobs } = this;
+    let active = 0;
+    for (const { activation } of jobs.entries()) active += activation?.attempts.length ?? 0;
+    const nextDueAt = jobs.rows.firstWakeAt();
+    return { jobs: jobs.rows.presentCount, active, armed: core.executor.gates.armedCount, nextDueAt, bootedAt };
   }
 
   whenIdle(): Promise<void> {
@@ -155,7 +175,7 @@ class JobSupervisor implements Supervisor {
     const { executor } = this.core;
     this.closeSchedule();
     executor.isAccepting = false;
-    for (const entry of this.jobs) executor.unprepare(entry);
+    for (const entry of this.jobs.entries()) executor.unprepare(entry);
     await this.core.whenIdle();
     if (graceful) await this.runsEnded();
     await executor.gates.closeAll();
@@ -176,7 +196,7 @@ class JobSupervisor implements Supervisor {
 
   private armTimeout(): Timer | null {
     const { clock } = this.ports;
-    const timed = [...this.jobs].flatMap((entry) =>
+    const timed = [...this.jobs.entries()].flatMap((entry) =>
       (entry.activation?.attempts ?? []).flatMap(({ execution }) => {
         const { attempt, timeoutAt } = execution.context;
         return execution.matches("running") && timeoutAt !== null ? [{ entry, attempt, timeoutAt }] : [];
@@ -205,22 +225,36 @@ class JobSupervisor implements Supervisor {
 
   /** What is under way keeps what it began with; everything else goes by the new ones from its next step on. */
   private useSettings(settings: Settings): void {
-    const { startGraceMs, killGraceMs, history, maxArmed } = settings;
     this.settings = settings;
-    this.core.executor.gates.setLimit(Math.max(1, Math.min(maxArmed, this.ports.launcher.maxArmed)));
-    for (const entry of this.jobs) {
-      entry.scope = { ...entry.scope, startGraceMs, killGraceMs, historyLimit: history.keep };
-    }
+    this.core.executor.gates.setLimit(Math.max(1, Math.min(settings.maxArmed, this.ports.launcher.maxArmed)));
+    for (const entry of this.jobs.entries()) entry.useSettings(settings);
   }
 
   private settled(entry: JobEntry): void {
     this.schedule.place(entry);
-    const isOver = entry.isRemoved && entry.activation === null && entry.inbox.length === 0;
-    if (isOver) {
-      this.schedule.remove(entry);
-      this.jobs.remove(entry);
-    }
+    this.rest(entry);
     this.wakeSettleWaiters();
+  }
+
+  /** An entry is there for as long as anything concerns its job; the row of a job that is gone goes with it. */
+  private rest(entry: JobEntry): void {
+    if (!entry.isResting) return;
+    if (!entry.isRemoved) {
+      this.jobs.drop(entry);
+      return;
+    }
+    this.schedule.remove(entry);
+    this.jobs.remove(entry);
+  }
+
+  private async statusAt(handle: TimelineHandle): Promise<JobStatus> {
+    const { rows } = this.jobs;
+    const identity = rows.names.identityOf(handle);
+    const document = await this.reloads.documentOf(identity);
+    const awake = this.jobs.awakeAt(handle);
+    const definition = awake?.isLoaded === true ? awake.definition : await this.core.definitionOf(identity);
+    const [isRemoved, liveAt] = [rows.isRemoved(handle), rows.liveAt(handle)];
+    return statusOf({ identity, definition, isRemoved, liveAt }, document, this.ports.clock.now());
   }
 
   private wakeSettleWaiters(): void {
@@ -246,6 +280,6 @@ class JobSupervisor implements Supervisor {
   }
 }
 
-function earlier(one: EpochMs | null, other: EpochMs | null): EpochMs | null {
-  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+function wantedOf(definitions: readonly JobDefinition[] | WantedJobs): WantedJobs {
+  return "indexOf" in definitions && "size" in definitions ? definitions : wantedFrom(definitions);
 }

@@ -1,0 +1,22 @@
+/**
+ * Computes what is too much for the loop: the plans of all jobs after a start, and the reading of large configurations.
+ * Threads are there only while there is work for them.
+ */
+import { POOL_LIMITS } from "./limits.js";
+import { planAll } from "./plan-all.js";
+import { Threads } from "./threads.js";
+import type { DecisionPool, DecisionPoolOptions } from "./types.js";
+
+export type { DecisionPool, DecisionPoolOptions } from "./types.js";
+
+export function createDecisionPool({ threads, entry, limits: overrides }: DecisionPoolOptions): DecisionPool {
+  const limits = { ...POOL_LIMITS, ...overrides };
+  const workers = threads > 0 ? new Threads({ threads, entry, limits }) : null;
+  const width = Math.max(1, threads * limits.batchesPerThread);
+  return {
+    planAll: (store, options) => planAll(store, options, { threads: workers, width, limits }),
+    load: () => Promise.reject(new Error("not yet")),
+    status: () => workers?.status ?? { threads: 0, batches: 0, deaths: 0 },
+    close: async () => workers?.close(),
+  };
+}

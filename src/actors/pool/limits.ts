@@ -1,0 +1,19 @@
+import type { PoolLimits } from "./types.js";
+
+/** Measured with `npm run bench -- pool` on two cores. */
+export const POOL_LIMITS: PoolLimits = {
+  // A thread is ready after some 80 ms: in that time this one plans that many jobs.
+  inlineDocuments: 10_000,
+  // Some 30 ms of work: enough that handing it over costs nothing, little enough to be thrown away.
+  pageRows: 4_096,
+  // One being computed and one waiting, so that no worker waits for this thread.
+  batchesPerThread: 2,
+  attempts: 4,
+  batchTimeoutMs: 60_000,
+  idleMs: 2_000,
+  inlineFileBytes: 1024 * 1024,
+  pieceBytes: 2 * 1024 * 1024,
+};
+
+/** Rows planned on this thread before the loop gets its turn: some two milliseconds. */
+export const INLINE_ROWS = 256;

@@ -1,0 +1,86 @@
+/** Plans every job of a store, with threads where they pay. */
+import type { PlanRules } from "../../core/resting.js";
+import { areDefinitionsKnown } from "../../persist/definition-reader.js";
+import { LmdbReader } from "../../persist/lmdb/reads.js";
+import { keyRanges } from "../../persist/lmdb/scan.js";
+import type { StateReader } from "../../persist/store.js";
+import { throughLanes } from "./lanes.js";
+import { planRanges, planStore } from "./plan-inline.js";
+import type { Threads } from "./threads.js";
+import type { PlannedPage, PlanOptions, PlanSummary, PoolLimits } from "./types.js";
+
+export interface Planning {
+  /** null: everything on this thread. */
+  readonly threads: Threads | null;
+  readonly width: number;
+  readonly limits: PoolLimits;
+}
+
+export async function planAll(store: StateReader, options: PlanOptions, planning: Planning): Promise<PlanSummary> {
+  const { documents, definitions } = await store.counts();
+  const isCurrent = await areDefinitionsKnown(store);
+  const rules: PlanRules = { now: options.now, isChecked: store instanceof LmdbReader, isCurrent };
+  const handover = new Handover(options, documents);
+  const jobs = Math.max(documents, definitions);
+  const { threads, limits } = planning;
+  if (threads !== null && store instanceof LmdbReader && jobs > limits.inlineDocuments) {
+    return { ...(await pooled(store, jobs, rules, handover, planning, threads)), isCurrent };
+  }
+  const pages = store instanceof LmdbReader ? planRanges(store, jobs, rules) : planStore(store, rules);
+  options.signal?.throwIfAborted();
+  for await (const page of pages) await handover.take(page);
+  return { ...handover.summary, isPooled: false, retries: 0, isCurrent };
+}
+
+async function pooled(
+  store: LmdbReader,
+  jobs: number,
+  rules: PlanRules,
+  handover: Handover,
+  { width, limits }: Planning,
+  threads: Threads,
+): Promise<Omit<PlanSummary, "isCurrent">> {
+  let retries = 0;
+  const { signal } = handover;
+  const onRetry = (): void => {
+    retries += 1;
+  };
+  await throughLanes(
+    keyRanges(Math.ceil(jobs / limits.pageRows)),
+    width,
+    (range) => threads.run("planRange", { directory: store.directory, range, rules }, { signal, onRetry }),
+    (page) => handover.take(page),
+  );
+  return { ...handover.summary, isPooled: true, retries };
+}
+
+const NEVER = new AbortController().signal;
+
+/** Pages on their way to whoever asked. */
+class Handover {
+  readonly signal: AbortSignal;
+  readonly #options: PlanOptions;
+  readonly #total: number;
+  #rows = 0;
+  #pages = 0;
+
+  constructor(options: PlanOptions, total: number) {
+    this.signal = options.signal ?? NEVER;
+    this.#options = options;
+    this.#total = total;
+  }
+
+  get summary(): { readonly rows: number; readonly pages: number } {
+    return { rows: this.#rows, pages: this.#pages };
+  }
+
+  async take(page: PlannedPage): Promise<void> {
+    this.signal.throwIfAborted();
+    if (page.count === 0) return;
+    this.#rows += page.count;
+    this.#pages += 1;
+    await this.#options.onPage(page);
+    this.signal.throwIfAborted();
+    this.#options.onProgress?.({ done: this.#rows, total: this.#total });
+  }
+}

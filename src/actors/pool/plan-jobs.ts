@@ -1,0 +1,9 @@
+import { type PlanRules, planJob, type StoredJob } from "../../core/resting.js";
+import { PageBuilder } from "./page-builder.js";
+import type { PlannedPage } from "./types.js";
+
+export function planJobs(jobs: readonly StoredJob[], rules: PlanRules): PlannedPage {
+  const page = new PageBuilder(jobs.length);
+  for (const job of jobs) page.add(planJob(job, rules), job.key);
+  return page.page();
+}

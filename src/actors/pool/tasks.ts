@@ -1,0 +1,22 @@
+/** The messages between the pool and its workers. */
+import type { ErrorCode } from "../../core/errors/registry.js";
+import type { PlanRules } from "../../core/resting.js";
+import type { KeyRange } from "../../persist/lmdb/scan.js";
+import type { PlannedPage } from "./types.js";
+
+export interface PlanTask {
+  readonly directory: string;
+  readonly range: KeyRange;
+  readonly rules: PlanRules;
+}
+
+/** What a worker can be asked, by the name of its function. */
+export interface Tasks {
+  readonly planRange: { readonly task: PlanTask; readonly answer: PlannedPage };
+}
+export type TaskName = keyof Tasks;
+
+/** Errors do not cross threads with their codes: a worker answers with what happened. */
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };

@@ -1,0 +1,67 @@
+/** What the store knows of a job's definition, and what takes its place when it knows nothing. */
+import { carriedPeriod } from "../../core/carry.js";
+import { compileRule } from "../../core/decision/compile.js";
+import type { JobDefinition } from "../../core/job/definition.js";
+import { readJobDefinition } from "../../core/job/schema.js";
+import { type StateDocument, standingOf } from "../../core/state/document.js";
+import type { EpochMs } from "../../core/time/instant.js";
+import type { DefinitionVersion, StateReader } from "../../persist/store.js";
+
+/** The definition that came into force last. Versions never go back in time, so it is the newest one on record. */
+export interface LastVersion {
+  /** null: none is known, or this version of the program does not read it. */
+  readonly definition: JobDefinition | null;
+  readonly text: string | null;
+  /** Whether the job is there; a removed one comes back with a version of its own. */
+  readonly isInForce: boolean;
+  readonly definedAt: EpochMs | null;
+}
+
+type Definitions = Pick<StateReader, "definitionVersions">;
+
+export async function lastVersion(identity: string, store: Definitions): Promise<LastVersion> {
+  const intact = (await store.definitionVersions(identity)).filter(({ isIntact }) => isIntact);
+  const newest = intact.at(-1);
+  const text = intact.findLast((version) => version.text !== null)?.text ?? null;
+  const isInForce = newest !== undefined && newest.text !== null;
+  return {
+    definition: text === null ? null : definitionOf(text),
+    text,
+    isInForce,
+    definedAt: newest?.definedAt ?? null,
+  };
+}
+
+function definitionOf(text: string): JobDefinition | null {
+  const read = readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
+  return read.ok ? read.value : null;
+}
+
+/**
+ * The version that follows. It is dated after the one before, also when the clock went back in between: otherwise the
+ * older definition would be the one that is read from then on.
+ */
+export function versionAfter(
+  last: LastVersion,
+  identity: string,
+  text: string | null,
+  now: EpochMs,
+): DefinitionVersion {
+  return { identity, definedAt: last.definedAt === null ? now : Math.max(now, last.definedAt + 1), text };
+}
+
+/** S14: the period that was live under the definition of the last run, if the rule changed while nobody was there. */
+export function carriedBy(before: JobDefinition | null, document: StateDocument, now: EpochMs): EpochMs | null {
+  return before === null ? null : carriedPeriod(compileRule(before), standingOf(document), now);
+}
+
+/** For a job that is gone and whose definition nobody knows: enough of one to watch its runs to their end. */
+export function placeholderDefinition(identity: string): JobDefinition {
+  const read = readJobDefinition(
+    { identity, schedule: "0 0 1 1 *", policy: { suspend: true }, command: ["/bin/true"] },
+    undefined,
+    { mayUseReservedPrefix: true },
+  );
+  if (!read.ok) throw new Error(`invariant broken: no placeholder for ${identity}: ${read.error[0]?.message}`);
+  return read.value;
+}
