@@ -13,11 +13,11 @@ import { canonicalParts, definitionFromCanonical } from "./job/canonical.js";
 import { type ContentHash, contentHashOf } from "./job/content-hash.js";
 import type { JobDefinition } from "./job/definition.js";
 import { canonicalRuleText, readJobDefinition } from "./job/schema.js";
-import { planOnReturn } from "./periods.js";
-import { dueAt } from "./policy.js";
+import { nextPeriod, planOnReturn } from "./periods.js";
+import { dueAt, isBeforeDefinition } from "./policy.js";
 import { type DocumentMarks, marksOf, marksOfUsual } from "./state/marks.js";
 import { parseDocument } from "./state/parse.js";
-import type { EpochMs } from "./time/instant.js";
+import { type EpochMs, floorToSecond } from "./time/instant.js";
 
 /** In the order of their numbers. */
 export const STANDINGS = [
@@ -188,18 +188,33 @@ function ruleOf(definition: JobDefinition, text: string): KnownRule {
 function planQuiet(
   identity: string,
   contentHash: ContentHash,
-  { lastHandledAt, definedAt, pausedUntilAt }: DocumentMarks,
+  marks: DocumentMarks,
   { compiled, isSuspended }: KnownRule,
   now: EpochMs,
 ): PlannedRow {
   const step = rowOf(identity, "STEP", contentHash);
+  const { lastHandledAt, definedAt, pausedUntilAt } = marks;
   if (pausedUntilAt !== null && now >= pausedUntilAt) return step;
-  const { liveAt, gap, isStateAhead } = planOnReturn(compiled, { lastHandledAt, definedAt }, now);
+  const { liveAt: firstAt, gap, isStateAhead } = planOnReturn(compiled, { lastHandledAt, definedAt }, now);
   if (isStateAhead || gap !== null) return step;
+  const isPassed = firstAt !== null && !isSuspended && isPassedOver(compiled, firstAt, marks, now);
+  const liveAt = isPassed ? nextPeriod(compiled, firstAt) : firstAt;
   const chosenAt = liveAt === null ? null : dueOrNull(compiled, liveAt);
   if (liveAt !== null && (chosenAt === null || now >= chosenAt)) return step;
   const wakeAt = chosenAt === null || isSuspended ? null : Math.max(chosenAt, pausedUntilAt ?? chosenAt);
   return { identity, standing: "QUIET", contentHash, liveAt, wakeAt, trouble: null };
+}
+
+/** S14: it was due before the definition, and that was noted when the definition came into force. */
+function isPassedOver(compiled: CompiledRule, nominalAt: EpochMs, marks: DocumentMarks, now: EpochMs): boolean {
+  const { definedAt, pausedUntilAt } = marks;
+  if (definedAt === null || floorToSecond(now) === definedAt || pausedUntilAt !== null) return false;
+  try {
+    const decision = decide(compiled, nominalAt);
+    return now >= dueAt(decision) && isBeforeDefinition(marks, decision);
+  } catch {
+    return false;
+  }
 }
 
 /** null: it cannot be decided (S18). */

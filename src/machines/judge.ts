@@ -6,7 +6,7 @@ import { deadlineAt, retryAt, retryDelayMs, startLimitAfterReplace } from "../co
 import type { PeriodGap } from "../core/periods.js";
 import { dueAt, type Verdict } from "../core/policy.js";
 import { standingOf } from "../core/state/document.js";
-import type { EpochMs } from "../core/time/instant.js";
+import { type EpochMs, floorToSecond } from "../core/time/instant.js";
 import { type Draft, isUnclaimed } from "./draft.js";
 
 /** A bound on the periods that one step may settle; the next wake goes on where it ended. */
@@ -59,7 +59,9 @@ function passOver(draft: Draft, reason: "already_handled" | "before_definition")
   if (decision === undefined) {
     return;
   }
-  if (reason === "before_definition") {
+  // Once, when the definition comes into force: every later return passes it over again.
+  const isNews = standingOf(draft.document).definedAt === floorToSecond(draft.moment.now);
+  if (reason === "before_definition" && isNews) {
     const { identity, periodId } = decision;
     draft.tellJob({ type: "NOTED", fact: { kind: "before_definition", identity, periodId, at: draft.moment.now } });
   }

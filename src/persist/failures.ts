@@ -1,7 +1,7 @@
 /** The operating failures of a store, worded once. */
 import { KronError } from "../core/errors/kron-error.js";
 import type { ErrorCode } from "../core/errors/registry.js";
-import { messageOf } from "./private-files.js";
+import { errnoOf, messageOf } from "./private-files.js";
 
 export function storeError(code: ErrorCode, operation: string, message: string, hint?: string): KronError {
   return new KronError(code, message, { component: "persist", operation, ...(hint === undefined ? {} : { hint }) });
@@ -25,6 +25,20 @@ export function writeRefused(failure: KronError): KronError {
 
 export function unreadable(operation: string, what: string, cause: unknown): KronError {
   return new KronError("state-unreadable", `${what}: ${messageOf(cause)}`, { component: "persist", operation, cause });
+}
+
+export function unwritable(operation: string, what: string, cause: unknown): KronError {
+  const context = { component: "persist", operation, cause } as const;
+  return new KronError("state-write-failed", `${what}: ${messageOf(cause)}`, context);
+}
+
+/** Names of the system's errors, and the bare numbers of LMDB. */
+const UNWRITABLE: ReadonlySet<string> = new Set(["ENOSPC", "EROFS", "EDQUOT", "EFBIG", "28", "30", "122", "27"]);
+
+/** A store is written to while it is opened: a disk that is full or read-only is a failed write, not a damaged store. */
+export function openFailed(directory: string, cause: unknown): KronError {
+  const what = `cannot open the store of ${directory}`;
+  return UNWRITABLE.has(errnoOf(cause)) ? unwritable("open", what, cause) : unreadable("open", what, cause);
 }
 
 export const RECOVER_HINT = "look at the directory, then run: krond state recover --fence";

@@ -64,8 +64,15 @@ describe("first sight and edits", () => {
   const wide = { window: { mode: "after", durationMs: 1_800_000 } } as const;
 
   it("S14: a chosen time before the definition is never triggered; the ledger says so; the next one is planned", () => {
+    const job = new Scenario({ document: {}, policy: { deadlineMs: 600_000 } });
+    const event = { type: "DEFINE", hash: "h1", carriedAt: null } as const;
+    expect(job.tell("2026-03-01T10:00:01Z", event)).toEqual(["persist defined", "persist before_definition"]);
+    expect([job.live, job.document.LastHandledPeriodID]).toEqual([`${T11} planned`, ""]);
+  });
+
+  it("S14: that is said once: a later return passes the period over again, and writes nothing", () => {
     const job = new Scenario({ document: { DefinedAt: "2026-03-01T10:00:01Z" }, policy: { deadlineMs: 600_000 } });
-    expect(job.wake("2026-03-01T10:00:02Z", true)).toEqual(["persist before_definition"]);
+    expect(job.wake("2026-03-01T10:00:02Z", true)).toEqual([]);
     expect([job.live, job.document.LastHandledPeriodID]).toEqual([`${T11} planned`, ""]);
   });
 

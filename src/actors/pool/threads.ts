@@ -41,8 +41,8 @@ class Patience {
     return this.#own.signal;
   }
 
-  get reason(): unknown {
-    return this.#own.signal.reason;
+  get hasRunOut(): boolean {
+    return this.#own.signal.aborted && !this.#signals.some((signal) => signal.aborted);
   }
 
   end(): void {
@@ -61,6 +61,7 @@ export class Threads {
   #underWay = 0;
   #deaths = 0;
   #batches = 0;
+  #answers = 0;
 
   constructor(options: ThreadOptions) {
     this.#options = options;
@@ -104,12 +105,17 @@ export class Threads {
     timeoutMs: number,
   ): Promise<{ readonly answer: Answer<Tasks[N]["answer"]> } | { readonly cause: unknown }> {
     const patience = new Patience(signals, timeoutMs);
+    const answersBefore = this.#answers;
     this.#begin();
     try {
       const pool = await this.#open();
-      return { answer: (await pool.run(task, { name, signal: patience.signal })) as Answer<Tasks[N]["answer"]> };
+      const answer = (await pool.run(task, { name, signal: patience.signal })) as Answer<Tasks[N]["answer"]>;
+      this.#answers += 1;
+      return { answer };
     } catch (cause) {
-      return { cause: patience.reason ?? cause };
+      // No batch gets through: threads that never became ready would be waited for by all of them.
+      if (patience.hasRunOut && this.#answers === answersBefore) void this.#discard();
+      return { cause: patience.signal.reason ?? cause };
     } finally {
       patience.end();
       this.#end();

@@ -2,17 +2,19 @@
  * What runs in a thread of the decision pool; entry of `dist/decision-worker.js`. It reads the store for itself, so that
  * no definition is ever cloned, and writes nothing.
  */
-import { transferableSymbol, valueSymbol } from "piscina";
+import { move, transferableSymbol, valueSymbol } from "piscina";
 import { KronError } from "../../core/errors/kron-error.js";
+import type { StoredJob } from "../../core/resting.js";
+import { unreadable } from "../../persist/failures.js";
 import { type Databases, openDatabases } from "../../persist/lmdb/environment.js";
-import { jobsIn } from "../../persist/lmdb/scan.js";
+import { jobsIn, type KeyRange } from "../../persist/lmdb/scan.js";
 import { buffersOf } from "./page-builder.js";
 import { planJobs } from "./plan-jobs.js";
 import type { Answer, PlanTask, Tasks } from "./tasks.js";
 
 export function planRange({ directory, range, rules }: PlanTask): Answer<Tasks["planRange"]["answer"]> {
   return answered(() => {
-    const page = planJobs(jobsIn(databasesOf(directory), range), rules);
+    const page = planJobs(readJobs(directory, range), rules);
     return { value: page, buffers: buffersOf(page) };
   });
 }
@@ -26,6 +28,14 @@ function databasesOf(directory: string): Databases {
     open = { directory, databases: openDatabases(directory, true) };
   }
   return open.databases;
+}
+
+function readJobs(directory: string, range: KeyRange): readonly StoredJob[] {
+  try {
+    return jobsIn(databasesOf(directory), range);
+  } catch (error) {
+    throw unreadable("read", `the store of ${directory} cannot be read`, error);
+  }
 }
 
 interface Work<T> {
@@ -46,5 +56,5 @@ function answered<T>(work: () => Work<T>): Answer<T> {
 /** Piscina hands over what is listed under one symbol of the object that has the answer under the other. */
 function moved<T>(answer: Answer<T>, buffers: readonly ArrayBuffer[]): Answer<T> {
   const movable = { [transferableSymbol]: buffers, [valueSymbol]: answer };
-  return movable as unknown as Answer<T>;
+  return move(movable as unknown as Parameters<typeof move>[0]) as unknown as Answer<T>;
 }

@@ -4,9 +4,9 @@
  */
 
 /** Enough that one commit serves many. */
-const AT_ONCE = 1_000;
+const AT_ONCE = 128;
 /** Begun before everything else has its turn again. */
-const PER_TURN = 32;
+const PER_TURN = 16;
 
 /** Rejects with the first failure, when everything that was begun has ended; nothing is begun after it. */
 export async function inTurns<T>(items: Iterable<T>, each: (item: T) => Promise<void>): Promise<void> {

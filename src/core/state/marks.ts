@@ -10,6 +10,7 @@ export interface DocumentMarks {
   readonly identity: string;
   readonly lastHandledAt: EpochMs | null;
   readonly definedAt: EpochMs | null;
+  readonly carriedAt: EpochMs | null;
   readonly pausedUntilAt: EpochMs | null;
   readonly definitionHash: string | null;
   readonly isRemoved: boolean;
@@ -17,11 +18,12 @@ export interface DocumentMarks {
 }
 
 export function marksOf(document: StateDocument): DocumentMarks {
-  const { lastHandledAt, definedAt, pausedUntilAt } = standingOf(document);
+  const { lastHandledAt, definedAt, carriedAt, pausedUntilAt } = standingOf(document);
   return {
     identity: document.Identity,
     lastHandledAt,
     definedAt,
+    carriedAt,
     pausedUntilAt,
     definitionHash: document.DefinitionHash ?? null,
     isRemoved: document.RemovedAt !== undefined,
@@ -40,17 +42,19 @@ export function marksOfUsual(text: string): DocumentMarks | null {
   const { Identity: identity, DefinitionHash: definitionHash = null } = raw;
   const lastHandledAt = instantOrEmpty(raw["LastHandledPeriodID"]);
   const definedAt = instantOrAbsent(raw["DefinedAt"]);
+  const carriedAt = instantOrAbsent(raw["CarriedPeriodID"]);
   const isUsual =
     isName(identity) &&
     isOutcome(raw["LastOutcome"], lastHandledAt === null) &&
     !Number.isNaN(lastHandledAt) &&
     !Number.isNaN(definedAt) &&
-    !Number.isNaN(instantOrAbsent(raw["CarriedPeriodID"])) &&
+    !Number.isNaN(carriedAt) &&
     !Number.isNaN(instantOrEmpty(raw["LastChosenTime"])) &&
     !Number.isNaN(instantOrEmpty(raw["LastNominalTime"])) &&
     (definitionHash === null || isName(definitionHash));
   if (!isUsual) return null;
-  return { identity, lastHandledAt, definedAt, pausedUntilAt: null, definitionHash, isRemoved: false, hasRuns: false };
+  const marks = { identity, lastHandledAt, definedAt, carriedAt, definitionHash };
+  return { ...marks, pausedUntilAt: null, isRemoved: false, hasRuns: false };
 }
 
 type RawDocument = Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import type { KronError } from "../../core/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/result.js";
-import { loadUnfinished, RECOVER_HINT, storeError, unreadable } from "../failures.js";
+import { loadUnfinished, openFailed, RECOVER_HINT, storeError, unreadable } from "../failures.js";
 import { readDocumentKey } from "../keys.js";
 import { assertHeld, type LockTerm } from "../lock.js";
 import { formatMarker, MARKER_FILE, type Marker, parseMarker } from "../marker.js";
@@ -112,7 +112,7 @@ export async function openFilesStoreOn(disk: Disk, term: LockTerm): Promise<Resu
   try {
     return await openSettled(disk, term.directory);
   } catch (error) {
-    return err(unreadable("open", `cannot open the store of ${term.directory}`, error));
+    return err(openFailed(term.directory, error));
   }
 }
 

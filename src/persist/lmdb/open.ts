@@ -7,11 +7,11 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import type { KronError } from "../../core/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/result.js";
-import { loadUnfinished, RECOVER_HINT, storeError, unreadable } from "../failures.js";
+import { loadUnfinished, openFailed, RECOVER_HINT, storeError, unreadable, unwritable } from "../failures.js";
 import { readDocumentKey } from "../keys.js";
 import { assertHeld, type LockTerm } from "../lock.js";
 import { type Marker, readMarker, writeMarker } from "../marker.js";
-import { checkPrivateFile } from "../private-files.js";
+import { checkPrivateFile, FILE_MODE } from "../private-files.js";
 import { moveAside, type RecoverableStore } from "../recoverable.js";
 import type { StateReader, StateStore } from "../store.js";
 import { DATA_FILE, DATABASE_NAMES, type Databases, FORMAT, LOCK_FILE, META, openDatabases } from "./environment.js";
@@ -20,6 +20,11 @@ import { checkPages } from "./pages.js";
 import { LmdbReader } from "./reads.js";
 import { LmdbStore } from "./store.js";
 import { writeMeta } from "./writes.js";
+
+const SMALLEST_STORE_BYTES = 2 * 4_096;
+/** What a new store takes. */
+const ROOM_BYTES = 64 * 1_024;
+const ROOM_FILE = "kron.mdb.room";
 
 /** What was found before anything was opened. */
 interface Findings {
@@ -32,12 +37,29 @@ function incompatible(message: string, hint?: string): Result<never, KronError> 
   return err(storeError("state-incompatible", "open", message, hint));
 }
 
-/** Whether there is a data file with anything in it. */
-function checkFiles(directory: string): Result<boolean, KronError> {
+/**
+ * Whether there is a data file with anything in it. What is shorter than the first two pages was never a store: without a
+ * marker it is what a full disk has left of the attempt to make one.
+ */
+function checkFiles(directory: string, marker: Marker | null): Result<boolean, KronError> {
   const lock = checkPrivateFile(path.join(directory, LOCK_FILE));
   if (!lock.ok) return lock;
   const data = checkPrivateFile(path.join(directory, DATA_FILE));
-  return data.ok ? ok(data.value !== null && data.value.size > 0) : data;
+  return data.ok ? ok((data.value?.size ?? 0) >= (marker === null ? SMALLEST_STORE_BYTES : 1)) : data;
+}
+
+/**
+ * Making a store on a full disk kills the process that does it: LMDB reads what it could not write through its map. So
+ * there has to be room first, as bytes that were really written.
+ */
+function makeRoom(directory: string): void {
+  fs.rmSync(path.join(directory, DATA_FILE), { force: true });
+  const file = path.join(directory, ROOM_FILE);
+  try {
+    fs.writeFileSync(file, Buffer.alloc(ROOM_BYTES), { mode: FILE_MODE, flush: true });
+  } finally {
+    fs.rmSync(file, { force: true });
+  }
 }
 
 /** A directory of state documents that nobody converted must not look like a first start: its history would be lost. */
@@ -66,7 +88,7 @@ async function checkData(directory: string, isExclusive: boolean): Promise<Resul
 async function look(directory: string, isExclusive: boolean): Promise<Result<Findings, KronError>> {
   const marker = readMarker(directory);
   if (!marker.ok) return marker;
-  const hasData = checkFiles(directory);
+  const hasData = checkFiles(directory, marker.value);
   if (!hasData.ok) return hasData;
   if (!hasData.value) return ok({ marker: marker.value, summary: null });
   const summary = await checkData(directory, isExclusive);
@@ -119,19 +141,28 @@ async function stamp(
   writeMarker(directory, { backend: "lmdb", storeId, generation });
 }
 
+function makeDatabases(directory: string, { summary }: Findings): Result<Databases, KronError> {
+  try {
+    if (summary === null) makeRoom(directory);
+    return ok(openDatabases(directory, false));
+  } catch (error) {
+    return err(openFailed(directory, error));
+  }
+}
+
 async function openStamped(
   directory: string,
   findings: Findings,
   isLoading: boolean,
 ): Promise<Result<StateStore, KronError>> {
-  let databases: Databases | undefined;
+  const databases = makeDatabases(directory, findings);
+  if (!databases.ok) return databases;
   try {
-    databases = openDatabases(directory, false);
-    await stamp(directory, databases, findings, isLoading);
-    return ok(new LmdbStore(databases, directory));
+    await stamp(directory, databases.value, findings, isLoading);
+    return ok(new LmdbStore(databases.value, directory));
   } catch (error) {
-    await databases?.root.close();
-    return err(unreadable("open", `cannot open the store of ${directory}`, error));
+    await databases.value.root.close();
+    return err(unwritable("open", `cannot write to the store of ${directory}`, error));
   }
 }
 
@@ -167,7 +198,7 @@ async function lookForRecovery(directory: string): Promise<Result<Findings, Kron
   const readable = readMarker(directory);
   const marker = readable.ok ? readable.value : null;
   if (marker !== null && marker.backend !== "lmdb") return otherBackend(directory, marker);
-  const hasData = checkFiles(directory);
+  const hasData = checkFiles(directory, marker);
   if (!hasData.ok) return hasData;
   if (!hasData.value) return ok({ marker, summary: null });
   const found = await checkData(directory, true);
@@ -189,7 +220,7 @@ export async function openLmdbReader(directory: string): Promise<Result<StateRea
   const admitted = admit(absolute, findings.value);
   if (!admitted.ok) return admitted;
   try {
-    return ok(new LmdbReader(openDatabases(absolute, true)));
+    return ok(new LmdbReader(openDatabases(absolute, true), absolute));
   } catch (error) {
     return err(unreadable("open", `cannot open the store of ${absolute}`, error));
   }

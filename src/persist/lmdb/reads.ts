@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database } from "lmdb";
 import { KronError } from "../../core/errors/kron-error.js";
+import type { StoredJob } from "../../core/resting.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import { checksum, seedOfDocument, seedOfKey } from "../checksum.js";
 import { unreadable } from "../failures.js";
 import {
   type DocumentKey,
@@ -27,26 +27,13 @@ import {
   type StoredRecord,
   type StoredVersion,
 } from "../store.js";
+import { type Entry, isIntact, toDefinition, toDocument } from "./entries.js";
 import { AFTER_PREFIX, ALIVE_PREFIX, type Databases, META, NOTE_PREFIX } from "./environment.js";
-
-interface Entry<K> {
-  readonly key: K;
-  readonly value: string;
-  readonly version?: number;
-}
+import { jobsIn, type KeyRange } from "./scan.js";
 
 const HIGHEST_KEY = Buffer.alloc(256, 0xff);
 /** Behind every instant and kind of one identity. */
 const AFTER_INSTANTS = Buffer.alloc(8, 0xff);
-
-function isIntact(entry: Entry<string | Buffer>): boolean {
-  return entry.version === checksum(seedOfKey(entry.key), entry.value);
-}
-
-function toDocument(entry: Entry<string>): DocumentEntry {
-  const key = entry.key as DocumentKey;
-  return { key, text: entry.value, isIntact: entry.version === checksum(seedOfDocument(key), entry.value) };
-}
 
 function toRecord(entry: Entry<Buffer>): StoredRecord {
   const { identity, text } = splitIdentity(entry.value);
@@ -57,10 +44,6 @@ function toRecord(entry: Entry<Buffer>): StoredRecord {
     text: text ?? "",
     isIntact: isIntact(entry),
   };
-}
-
-function toDefinition(entry: Entry<Buffer>): StoredVersion {
-  return { definedAt: instantOfKey(entry.key), ...splitIdentity(entry.value), isIntact: isIntact(entry) };
 }
 
 function textOf(entry: Entry<string>): string {
@@ -103,11 +86,14 @@ async function* pagesOf<K>(next: (after: K | null) => Entry<K>[]): AsyncGenerato
 
 export class LmdbReader implements StateReader {
   readonly storeId: string;
+  /** Where other threads find the same store. */
+  readonly directory: string;
   protected readonly databases: Databases;
   #isClosed = false;
 
-  constructor(databases: Databases) {
+  constructor(databases: Databases, directory: string) {
     this.databases = databases;
+    this.directory = directory;
     this.storeId = databases.meta.get(META.storeId) ?? "";
   }
 
@@ -142,6 +128,11 @@ export class LmdbReader implements StateReader {
   async *documents(): AsyncGenerator<readonly DocumentEntry[]> {
     const pages = pagesOf<string>((after) => this.read((it) => pageAfter(it.documents, after)));
     for await (const page of pages) yield page.map(toDocument);
+  }
+
+  /** All that is stored of the jobs in a stretch of keys, as of one instant. */
+  jobsIn(range: KeyRange): readonly StoredJob[] {
+    return this.read((it) => jobsIn(it, range));
   }
 
   async ledgerRecord(key: LedgerKey): Promise<StoredRecord | undefined> {

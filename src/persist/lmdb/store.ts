@@ -10,25 +10,23 @@ import { writeGroup, writeMeta } from "./writes.js";
 
 /** The store of one host. `openLmdbStore` makes it; nothing else may. */
 export class LmdbStore extends LmdbReader implements StateStore {
-  readonly #directory: string;
   readonly #queue: CommitQueue;
 
   constructor(databases: Databases, directory: string) {
-    super(databases);
-    this.#directory = directory;
+    super(databases, directory);
     const arena = new Arena();
     this.#queue = new CommitQueue((group) => writeGroup(databases, group, arena));
   }
 
   commit(term: LockTerm, batch: Batch): Promise<void> {
-    assertHeld(term, this.#directory);
+    assertHeld(term, this.directory);
     this.assertOpen();
     assertBatch(batch);
     return this.#queue.commit(batch);
   }
 
   async markLoading(term: LockTerm, isLoading: boolean): Promise<void> {
-    assertHeld(term, this.#directory);
+    assertHeld(term, this.directory);
     this.assertOpen();
     try {
       await writeMeta(this.databases, [[META.loading, isLoading ? "1" : null]]);

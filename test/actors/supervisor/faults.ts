@@ -64,14 +64,15 @@ export class Faults {
   }
 
   private storeOf(store: StateStore, life: Life, at: Pass): StateStore {
+    let unwritten: (() => Promise<void>) | null = null;
     const commit: StateStore["commit"] = (term, batch) => {
       this.onBatch(batch);
       const write = async (): Promise<void> => {
         if (!this.isLyingStore) return store.commit(term, batch);
-        // Nobody waits for this write, so nobody hears of its failure: a daemon that is gone or has left writes nothing.
-        setTimeout(() => {
-          if (life.isAlive && !term.isReleased) store.commit(term, batch).catch(() => undefined);
-        }, 0);
+        // Always one batch behind; nobody waits for what is late, so nobody hears of its failure.
+        const late = unwritten;
+        unwritten = () => store.commit(term, batch);
+        if (late !== null && life.isAlive && !term.isReleased) late().catch(() => undefined);
       };
       return at("commit", write, (fault) => (fault.kind === "commit" ? this.failing(fault, write) : null));
     };

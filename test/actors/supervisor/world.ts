@@ -67,7 +67,7 @@ export class World {
     return this.process.supervisor;
   }
 
-  async boot(definitions: readonly JobDefinition[], settings: Partial<Settings> = {}): Promise<void> {
+  async boot(definitions: readonly JobDefinition[] | "as-stored", settings: Partial<Settings> = {}): Promise<void> {
     const term = requireOk(acquireMemoryLock(this.disk));
     const launcher = this.host.launcher();
     let die = (): void => {};
