@@ -13,37 +13,31 @@ export interface Contribution {
   readonly alive?: Batch["alive"];
 }
 
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 interface Gathering {
   /** By key: of several versions of one document only the last is worth writing. */
   readonly documents: Map<string, DocumentWrite>;
   readonly ledger: LedgerRecord[];
   readonly definitions: DefinitionVersion[];
   alive: Batch["alive"];
-  readonly done: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+  readonly waiters: Waiter[];
 }
+
+/** Who is told in one turn of the loop that a batch is durable: each of them goes on at once with what comes next. */
+const TOLD_PER_TURN = 32;
 
 function newGathering(): Gathering {
-  const { promise: done, resolve, reject } = deferred();
-  // Whoever contributed hears of a failure; a batch that nobody waits for must not end the process by itself.
-  done.catch(() => {});
-  return { documents: new Map(), ledger: [], definitions: [], alive: undefined, done, resolve, reject };
-}
-
-function deferred(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
-  let resolve = (): void => {};
-  let reject = (_error: unknown): void => {};
-  const promise = new Promise<void>((fulfil, refuse) => {
-    resolve = fulfil;
-    reject = refuse;
-  });
-  return { promise, resolve, reject };
+  return { documents: new Map(), ledger: [], definitions: [], alive: undefined, waiters: [] };
 }
 
 export class Committer {
   private gathering: Gathering | null = null;
   private isWriting = false;
+  private telling = 0;
   private failure: unknown = null;
 
   constructor(
@@ -53,7 +47,7 @@ export class Committer {
   ) {}
 
   get isIdle(): boolean {
-    return this.gathering === null && !this.isWriting;
+    return this.gathering === null && !this.isWriting && this.telling === 0;
   }
 
   /** Resolves when it is durable. */
@@ -69,13 +63,13 @@ export class Committer {
       // After this turn of the loop: jobs that are due together are written together.
       if (!this.isWriting) setImmediate(() => void this.write());
     }
-    return gathering.done;
+    return new Promise((resolve, reject) => gathering.waiters.push({ resolve, reject }));
   }
 
   private async write(): Promise<void> {
     this.isWriting = true;
     while (this.gathering !== null && this.failure === null) {
-      const { documents, ledger, definitions, alive, resolve, reject } = this.gathering;
+      const { waiters, documents, ledger, definitions, alive } = this.gathering;
       this.gathering = null;
       const batch = {
         documents: [...documents.values()],
@@ -85,14 +79,29 @@ export class Committer {
       };
       try {
         await this.store.commit(this.term, batch);
-        resolve();
+        this.tell(waiters, 0);
       } catch (error) {
         this.failure = error;
-        reject(error);
+        refuse(waiters, error);
         this.onFailure(error);
       }
     }
     this.isWriting = false;
-    this.gathering?.reject(this.failure);
+    if (this.gathering !== null) refuse(this.gathering.waiters, this.failure);
   }
+
+  private tell(waiters: readonly Waiter[], from: number): void {
+    const end = from + TOLD_PER_TURN;
+    for (const { resolve } of waiters.slice(from, end)) resolve();
+    if (end >= waiters.length) return;
+    this.telling += 1;
+    setImmediate(() => {
+      this.telling -= 1;
+      this.tell(waiters, end);
+    });
+  }
+}
+
+function refuse(waiters: readonly Waiter[], error: unknown): void {
+  for (const { reject } of waiters) reject(error);
 }

@@ -4,7 +4,7 @@
  */
 
 /** Enough that one commit serves many. */
-const AT_ONCE = 128;
+const AT_ONCE = 2_000;
 /** Begun before everything else has its turn again. */
 const PER_TURN = 16;
 
