@@ -51,7 +51,7 @@ export class Boot {
     await inTurns(survey.missing, (identity) => this.retire(identity));
     onReady();
     await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true));
-    await inTurns(newcomers, (handle) => this.introduce(handle, wanted, false));
+    await inTurns(newcomers, (handle) => this.greet(handle, wanted));
   }
 
   private announceCorrupt(corrupt: readonly CorruptDocument[], at: EpochMs): void {
@@ -70,6 +70,14 @@ export class Boot {
     await this.core.load(entry);
     entry.activation = activate(document, entry.scope);
     for (const { execution } of entry.activation.attempts) await this.core.executor.adopt(entry, execution);
+  }
+
+  private async greet(handle: TimelineHandle, wanted: Wanted): Promise<void> {
+    const entry = this.jobs.at(handle);
+    const definition = definitionOf(entry.identity, wanted, NOTHING_KNOWN);
+    const text = wanted === "as-stored" ? "" : wanted.textAt(wanted.indexOf(entry.identity));
+    const version = versionAfter(NOTHING_KNOWN, entry.identity, text, this.ports.clock.now());
+    if (!(await this.core.greet(entry, { definition, version }))) await this.introduce(handle, wanted, false);
   }
 
   /** First sight, the first sight of a change that was made while nobody was there (S14), or just a return (S13). */

@@ -5,11 +5,13 @@
  */
 
 import type { Settings } from "../../core/config/settings.js";
+import { compileRule } from "../../core/decision/compile.js";
 import { decide } from "../../core/decision/decide.js";
 import type { DecisionRecord } from "../../core/decision/model.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
 import { type ErrorComponent, KronError } from "../../core/errors/kron-error.js";
 import { type ErrorCode, errorKind } from "../../core/errors/registry.js";
+import { firstSight } from "../../core/first-sight.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { activeStates, isSameRun, keyOf, newDocument, type StateDocument } from "../../core/state/document.js";
 import type { LedgerFact } from "../../core/state/facts.js";
@@ -20,11 +22,12 @@ import { activate, documentOfActivation, isResting, liveNominalAt, nextWakeAt } 
 import type { EffectParams, OutwardEffect } from "../../machines/effects.js";
 import { type ActivationEvent, type Step, step } from "../../machines/step.js";
 import { documentKey } from "../../persist/keys.js";
+import type { DefinitionVersion } from "../../persist/store.js";
 import type { RunPlace } from "./arm-request.js";
 import { Committer, type Contribution } from "./committer.js";
 import { eventOfFact, type SupervisorComponent, type SupervisorEvent } from "./events.js";
 import { Executor, type Trouble } from "./executor.js";
-import type { JobEntry, Message, Prearmed } from "./job-entry.js";
+import { type JobEntry, type Message, type Prearmed, ruleHashOf } from "./job-entry.js";
 import { lastVersion, placeholderDefinition } from "./last-version.js";
 import { ledgerRecordOf } from "./ledger-text.js";
 import type { SupervisorObserver } from "./observer.js";
@@ -43,6 +46,12 @@ export interface CoreHost {
   readonly onFatal: (error: KronError) => void;
   /** Time was lost or moved, and this job has not been told yet (S13). */
   readonly isBehind: (entry: JobEntry, now: EpochMs) => boolean;
+}
+
+/** A definition, and what makes it the one in force. */
+export interface Greeting {
+  readonly definition: JobDefinition;
+  readonly version: DefinitionVersion;
 }
 
 interface Asked {
@@ -84,6 +93,36 @@ export class SupervisorCore {
       };
       this.send(entry, { ...message, onTaken });
     });
+  }
+
+  /**
+   * A job of which nothing is on record. What would come of telling it its definition is written without a step of its
+   * machines, where that is simple; meanwhile it takes no messages. False: it must be told.
+   */
+  async greet(entry: JobEntry, { definition, version }: Greeting): Promise<boolean> {
+    const { policy } = definition;
+    const rule = { compiled: compileRule(definition), definitionHash: ruleHashOf(definition) };
+    const first = firstSight({ ...rule, isSuspended: policy.suspend }, this.ports.clock.now());
+    const hasObserver = this.observer !== null;
+    if (first === null || hasObserver || !entry.isResting || this.isStopped) return false;
+    entry.isBusy = true;
+    const { document, facts } = first;
+    const write = {
+      documents: [{ key: documentKey(entry.identity), text: serialiseDocument(document) }],
+      ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)),
+      definitions: [version],
+    };
+    try {
+      await this.track(this.committer.add(write));
+    } finally {
+      entry.isBusy = false;
+    }
+    for (const fact of facts) this.announce(fact, null);
+    entry.liveAt = first.liveAt;
+    entry.wakeAt = first.wakeAt;
+    if (entry.inbox.length > 0) void this.work(entry);
+    else this.host.onSettled(entry);
+    return true;
   }
 
   /** Makes durable what belongs to no step. */

@@ -80,7 +80,10 @@ export class Reload {
     entry.isRemoved = false;
     this.jobs.rows.setContent(entry.handle, wanted.contentHashAt(index));
     this.core.executor.unprepare(entry);
-    const definitions = [versionAfter(last, identity, wanted.textAt(index), this.ports.clock.now())];
+    const version = versionAfter(last, identity, wanted.textAt(index), this.ports.clock.now());
+    const isNew = isAdded && last.definedAt === null && (await this.core.storedDocument(identity)) === null;
+    if (isNew && (await this.core.greet(entry, { definition, version }))) return;
+    const definitions = [version];
     await this.core.ask(entry, {
       event: (told, now) => {
         const carriedAt = isAdded ? null : carriedBy(told.definition, documentIn(told), now);
