@@ -73,14 +73,15 @@ export async function measureSpawn(): Promise<SpawnSample> {
 }
 
 async function armTrue(launcher: Launcher, index: number): Promise<Armed> {
+  const attemptId = `doctor-${process.pid}-${index}`;
   const request: ArmRequest = {
-    attemptId: `doctor-${process.pid}-${index}`,
+    attemptId,
     command: { kind: "argv", argv: ["/bin/true"] },
     user: null,
     group: null,
     cwd: "/",
     umask: null,
-    env: { PATH: "/usr/bin:/bin" },
+    env: { PATH: "/usr/bin:/bin", KRON_ATTEMPT_ID: attemptId },
     accountEnv: false,
     openFiles: 1_024,
     stdin: null,
