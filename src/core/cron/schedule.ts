@@ -118,6 +118,8 @@ class ZonedSchedule implements Schedule {
       if (at < span.endAt) {
         if (at >= UNTIL_AT) return null;
         if (this.isKept(at, span)) return at;
+        // Searched up to here: what comes again after a clock change soon behind it must not be passed over.
+        from = at;
         wall = this.wall.next(wall + 1);
       } else if (span.endAt >= UNTIL_AT || (isFar(at, UNTIL_AT) && isFar(span.endAt, from))) {
         return null;
@@ -143,6 +145,7 @@ class ZonedSchedule implements Schedule {
       if (found >= span.startAt) {
         if (found < FROM_AT) return null;
         if (this.isKept(found, span)) return found;
+        upTo = found;
         wall = this.wall.previous(wall - 1);
       } else if (this.isFilled(span) && gapEnd(span) <= at) {
         return gapEnd(span);
