@@ -7,6 +7,8 @@ export interface CliIo {
   err(text: string): Promise<void>;
   readonly isOutTerminal: boolean;
   readonly isErrTerminal: boolean;
+  /** How wide the terminal is that `out` goes to; absent when it is none. */
+  readonly outColumns?: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   now(): number;
@@ -34,6 +36,7 @@ export function systemIo(): CliIo {
     err: writeTo(process.stderr),
     isOutTerminal: process.stdout.isTTY === true,
     isErrTerminal: process.stderr.isTTY === true,
+    ...(process.stdout.isTTY === true ? { outColumns: process.stdout.columns } : {}),
     env: process.env,
     cwd: process.cwd(),
     now: () => Date.now(),

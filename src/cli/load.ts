@@ -28,13 +28,28 @@ export function findConfiguration(args: ParsedArgs, io: CliIo): string {
 
 /** The configuration when it is in order; otherwise all that is wrong with it, on standard error. */
 export async function loadJobs(args: ParsedArgs, io: CliIo): Promise<Configuration> {
-  const name = findConfiguration(args, io);
-  const configuration = await loadConfiguration([{ path: resolve(io.cwd, name), name }]);
+  return loadSound([findConfiguration(args, io)], args, io);
+}
+
+/** As `loadJobs`, of the files and directories that the command was given, when it was given any. */
+export async function loadAllJobs(args: ParsedArgs, io: CliIo): Promise<Configuration> {
+  return loadSound(configurationNames(args, io), args, io);
+}
+
+export function configurationNames(args: ParsedArgs, io: CliIo): readonly string[] {
+  const { positionals } = args;
+  if (positionals.length === 0) return [findConfiguration(args, io)];
+  if (args.text("config") === undefined) return positionals;
+  throw usageError("files are given twice: as arguments and with --config");
+}
+
+async function loadSound(names: readonly string[], args: ParsedArgs, io: CliIo): Promise<Configuration> {
+  const configuration = await loadConfiguration(names.map((name) => ({ path: resolve(io.cwd, name), name })));
   if (configuration.findings.length === 0) return configuration;
   const color = hasColour(args, io, io.isErrTerminal);
   await io.err(findingsText(configuration.findings, color));
   const count = configuration.findings.length;
-  throw new CliError(EXIT.configuration, `${count} ${count === 1 ? "problem" : "problems"} in ${name}`);
+  throw new CliError(EXIT.configuration, `${count} ${count === 1 ? "problem" : "problems"} in ${names.join(", ")}`);
 }
 
 export function findingsText(findings: readonly ConfigFinding[], color: boolean): string {

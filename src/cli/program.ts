@@ -35,7 +35,7 @@ async function dispatch(program: Program, argv: readonly string[], io: CliIo): P
   }
   const command = program.commands.find((candidate) => candidate.name === verb);
   if (command === undefined) throw new CliError(EXIT.usage, `unknown command "${verb}"`, nearestHint(program, verb));
-  const args = parseCommandArgs([...command.options, ...COMMON_OPTIONS], rest);
+  const args = parseCommandArgs(optionsOf(command), rest);
   if (args.has("help")) {
     await io.out(commandHelp(program, command));
     return EXIT.ok;
@@ -69,8 +69,14 @@ function commandHelp(program: Program, command: Command): string {
 ${command.details.trim()}
 
 Options:
-${optionLines([...command.options, ...COMMON_OPTIONS])}
+${optionLines(optionsOf(command))}
 `;
+}
+
+/** A command's own form of a common option takes its place. */
+function optionsOf({ options }: Command): readonly OptionSpec[] {
+  const own = new Set(options.map(({ name }) => name));
+  return [...options, ...COMMON_OPTIONS.filter(({ name }) => !own.has(name))];
 }
 
 function optionLines(specs: readonly OptionSpec[]): string {

@@ -1,0 +1,180 @@
+import { resolve } from "node:path";
+import { zoneDataVersion } from "../../actors/zone-data.js";
+import { checkOverlap, type Forecast, Forecaster } from "../../core/forecast/forecaster.js";
+import { GROUPINGS } from "../../core/forecast/groups.js";
+import type { Horizon } from "../../core/forecast/horizon.js";
+import type { Problem } from "../../core/problem.js";
+import { ENGINE_VERSION } from "../../core/version.js";
+import { CONFIG_OPTION, countArg, type ParsedArgs } from "../args.js";
+import type { Command } from "../command.js";
+import { CliError, EXIT, type ExitCode } from "../exit.js";
+import { csvLines } from "../forecast/csv.js";
+import { type Durations, pastDurations } from "../forecast/durations.js";
+import { HTML_BUCKETS, htmlPage } from "../forecast/html.js";
+import { choiceArg, durationArg, HORIZON_OPTIONS, horizonOf } from "../forecast/options.js";
+import { plotText } from "../forecast/plot.js";
+import { bucketReports, type ForecastReport, reportOf } from "../forecast/report.js";
+import { streamJobs, type TakeJob } from "../forecast/stream-jobs.js";
+import { forecastText, gateText } from "../forecast/text.js";
+import type { CliIo } from "../io.js";
+import { configurationNames, loadAllJobs } from "../load.js";
+import { paintFor } from "../style.js";
+
+const FORMS = ["text", "json", "jsonl", "csv", "html", "plot"] as const;
+type Form = (typeof FORMS)[number];
+
+const DEFAULT_TOP = 10;
+const MOST_TOP = 1000;
+const PLOT_WIDTH = { fallback: 80, most: 1000 };
+/** Rows that are written in one piece. */
+const CHUNK = 1024;
+/** Jobs between two notes on how far it got. */
+const PROGRESS_JOBS = 50_000;
+const NO_DURATIONS: Durations = new Map();
+
+/** Gives every job once; false when the configuration is not sound. */
+type JobSource = (take: TakeJob) => Promise<boolean>;
+
+async function forecastOf(horizon: Horizon, args: ParsedArgs, io: CliIo): Promise<Forecast> {
+  const names = configurationNames(args, io);
+  const streamed = await compute((take) => streamJobs(names, io.cwd, take), horizon, args, io);
+  if (streamed !== null) return streamed;
+  // Says what is wrong, with the place of everything.
+  const { jobs } = await loadAllJobs(args, io);
+  const loaded: JobSource = async (take) => {
+    for (const { definition } of jobs) take(definition);
+    return true;
+  };
+  const forecast = await compute(loaded, horizon, args, io);
+  if (forecast === null) throw new Error("invariant broken: a configuration in order is not sound");
+  return forecast;
+}
+
+async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io: CliIo): Promise<Forecast | null> {
+  const assumedMs = durationArg(args, "assume-duration");
+  const state = args.text("state");
+  const hasDurations = assumedMs !== undefined || state !== undefined;
+  if (hasDurations) refuseUnless(checkOverlap(horizon));
+  const past = state === undefined ? NO_DURATIONS : await pastOf(source, resolve(io.cwd, state));
+  if (past === null) return null;
+  const forecaster = new Forecaster(horizon, { by: choiceArg(args, "by", GROUPINGS, "identity"), hasDurations });
+  let problem: Problem | null = null;
+  let count = 0;
+  const isSound = await source((definition) => {
+    if (problem !== null) return;
+    problem = forecaster.add(definition, past.get(definition.identity) ?? assumedMs ?? null);
+    count += 1;
+    if (io.isErrTerminal && count % PROGRESS_JOBS === 0) void io.err(`\rforecast: ${count} jobs`);
+  });
+  if (io.isErrTerminal && count >= PROGRESS_JOBS) await io.err("\r\u001b[K");
+  if (!isSound) return null;
+  refuse(problem);
+  return forecaster.result();
+}
+
+/** null when the configuration is not sound. */
+async function pastOf(source: JobSource, directory: string): Promise<Durations | null> {
+  const identities: string[] = [];
+  const isSound = await source(({ identity, policy }) => {
+    if (!policy.suspend) identities.push(identity);
+  });
+  return isSound ? pastDurations(directory, identities) : null;
+}
+
+function refuse(problem: Problem | null): void {
+  if (problem !== null) throw new CliError(EXIT.usage, problem.message, problem.hint);
+}
+
+function refuseUnless(checked: ReturnType<typeof checkOverlap>): void {
+  if (!checked.ok) refuse(checked.error);
+}
+
+async function print(form: Form, forecast: Forecast, report: ForecastReport, args: ParsedArgs, io: CliIo) {
+  const hasGroups = args.text("by") !== undefined && forecast.by !== "identity";
+  const paint = paintFor(args, io);
+  switch (form) {
+    case "text":
+      return io.out(forecastText(report, hasGroups, paint));
+    case "plot": {
+      const width = countArg(args, "width", io.outColumns ?? PLOT_WIDTH.fallback, PLOT_WIDTH.most);
+      return io.out(plotText(forecast, width, paint));
+    }
+    case "html":
+      return io.out(htmlPage(forecast, report, hasGroups));
+    case "json":
+      return printPieces(jsonLines(forecast, report), io);
+    case "jsonl":
+      return printPieces(jsonLinesOfBuckets(forecast), io);
+    case "csv":
+      return printPieces(csvLines(forecast), io);
+  }
+}
+
+function* jsonLinesOfBuckets(forecast: Forecast): Generator<string> {
+  for (const bucket of bucketReports(forecast)) yield `${JSON.stringify(bucket)}\n`;
+}
+
+/** One JSON value, written bucket by bucket: the text of a million of them is never held as one. */
+function* jsonLines(forecast: Forecast, report: ForecastReport): Generator<string> {
+  const head = JSON.stringify(report, null, 2);
+  yield `${head.slice(0, head.lastIndexOf("\n"))},\n  "buckets": [`;
+  let separator = "\n    ";
+  for (const bucket of bucketReports(forecast)) {
+    yield `${separator}${JSON.stringify(bucket)}`;
+    separator = ",\n    ";
+  }
+  yield "\n  ]\n}\n";
+}
+
+async function printPieces(pieces: Iterable<string>, io: CliIo): Promise<void> {
+  let chunk: string[] = [];
+  for (const piece of pieces) {
+    chunk.push(piece);
+    if (chunk.length < CHUNK) continue;
+    await io.out(chunk.join(""));
+    chunk = [];
+  }
+  await io.out(chunk.join(""));
+}
+
+async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const form = choiceArg(args, "output", FORMS, "text");
+  const top = countArg(args, "top", DEFAULT_TOP, MOST_TOP);
+  const maxPeak = args.text("max-peak") === undefined ? null : countArg(args, "max-peak", 1, 999_999_999);
+  const horizon = horizonOf(args, io);
+  if (form === "html" && horizon.buckets > HTML_BUCKETS) {
+    const message = `a page shows at most ${HTML_BUCKETS} buckets, these are ${horizon.buckets}`;
+    throw new CliError(EXIT.usage, message, "take larger buckets or a shorter horizon");
+  }
+  const forecast = await forecastOf(horizon, args, io);
+  const report = reportOf(forecast, { top, maxPeak, engineVersion: ENGINE_VERSION, tzVersion: zoneDataVersion() });
+  await print(form, forecast, report, args, io);
+  if (report.gate?.exceeded !== true) return EXIT.ok;
+  await io.err(gateText(report.gate));
+  return EXIT.configuration;
+}
+
+export const FORECAST: Command = {
+  name: "forecast",
+  summary: "show how many jobs will start when, with and without windows",
+  usage: "[FILE...] [OPTIONS]",
+  details: `
+Computes every start of every job ahead of time, from the configuration alone, and counts them by bucket: at the seconds
+Kron chooses, and at the nominal times, where cron would put them. Shows the fullest buckets and who makes them. With
+--max-peak it is a gate for CI: exit code 2, and the culprits on standard error.
+
+  kron forecast jobs.yaml --from 2026-03-01T00:00:00Z --bucket 1m --max-peak 50
+  kron forecast jobs.yaml --by tag -o html > forecast.html`,
+  options: [
+    { name: "output", short: "o", value: FORMS.join("|"), help: "form of the output (default: text)" },
+    CONFIG_OPTION,
+    ...HORIZON_OPTIONS,
+    { name: "by", value: GROUPINGS.join("|"), help: "whose starts are told apart (default: identity)" },
+    { name: "top", value: "N", help: `how many peaks and groups are shown (default: ${DEFAULT_TOP})` },
+    { name: "max-peak", value: "N", help: "exit 2 when a bucket has more starts than this" },
+    { name: "assume-duration", value: "DURATION", help: "how long a run takes: adds how many run at once" },
+    { name: "state", short: "s", value: "DIR", help: "state directory of krond: takes durations from past runs" },
+    { name: "width", value: "N", help: "columns of -o plot (default: the terminal, or 80)" },
+  ],
+  run,
+};

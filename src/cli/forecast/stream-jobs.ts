@@ -1,0 +1,81 @@
+/**
+ * The jobs of a configuration one after the other: a forecast needs each of them once, so that a million of them never
+ * have to be held. It only knows sound configurations; what is wrong with another one is for the loader to say.
+ */
+import type { FileHandle } from "node:fs/promises";
+import { resolve } from "node:path";
+import { readJsonLine } from "../../core/config/json-lines.js";
+import { readKronLine } from "../../core/config/kron-line.js";
+import type { LineReader } from "../../core/config/lines.js";
+import type { ConfigReading } from "../../core/config/located.js";
+import { readYamlConfig } from "../../core/config/yaml-reader.js";
+import type { JobDefinition } from "../../core/job/definition.js";
+import { LIMITS } from "../../core/limits.js";
+import { type ConfigFile, ConfigFiles } from "../../persist/config-files.js";
+
+const BYTE_ORDER_MARK = "\ufeff";
+
+export type TakeJob = (definition: JobDefinition) => void;
+
+/** False when something is wrong: then what was taken is worth nothing. `take` must not throw. */
+export async function streamJobs(names: readonly string[], cwd: string, take: TakeJob): Promise<boolean> {
+  const reading = new Reading(take);
+  for (const name of names) await reading.visit(name, cwd);
+  return reading.isSound;
+}
+
+class Reading {
+  isSound = true;
+  readonly #files = new ConfigFiles(null, () => {
+    this.isSound = false;
+  });
+  readonly #take: TakeJob;
+  readonly #identities = new Set<string>();
+  readonly #settings = new Set<string>();
+
+  constructor(take: TakeJob) {
+    this.#take = take;
+  }
+
+  visit(name: string, cwd: string): Promise<void> {
+    return this.#files.visit({ name, path: resolve(cwd, name) }, (file, { handle }) => this.#read(file, handle));
+  }
+
+  async #read({ name, format }: ConfigFile, handle: FileHandle): Promise<void> {
+    if (format === "jsonl") await this.#readLines(name, readJsonLine, handle);
+    else if (format === "kron") await this.#readLines(name, readKronLine, handle);
+    else this.#takeReading(readYamlConfig(name, await handle.readFile("utf8")));
+  }
+
+  async #readLines(file: string, read: LineReader, handle: FileHandle): Promise<void> {
+    let number = 0;
+    const takeLine = (line: string): void => {
+      number += 1;
+      const text = number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
+      const { job, problems } = read(text, { file, line: number });
+      if (problems.length > 0) this.isSound = false;
+      if (job !== null) this.#takeJob(job.definition);
+    };
+    let rest = "";
+    for await (const piece of handle.createReadStream({ encoding: "utf8", autoClose: false })) {
+      const lines = (rest + String(piece)).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) takeLine(line);
+      if (!this.isSound) return;
+    }
+    if (rest !== "") takeLine(rest);
+  }
+
+  #takeReading({ jobs, settings, problems }: ConfigReading): void {
+    if (problems.length > 0 || settings.some(({ name }) => this.#settings.has(name))) this.isSound = false;
+    for (const { name } of settings) this.#settings.add(name);
+    for (const { definition } of jobs) this.#takeJob(definition);
+  }
+
+  #takeJob(definition: JobDefinition): void {
+    const { identity } = definition;
+    if (this.#identities.has(identity) || this.#identities.size >= LIMITS.jobs) this.isSound = false;
+    this.#identities.add(identity);
+    if (this.isSound) this.#take(definition);
+  }
+}

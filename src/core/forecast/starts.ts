@@ -1,0 +1,73 @@
+/**
+ * When jobs will start, computed from their definitions alone: every period is decided by the same `decide` that the
+ * daemon uses. What a forecast cannot know is left out: whether a deadline passes, whether an earlier run is still
+ * active, whether somebody pauses the job.
+ */
+import { compileRule } from "../decision/compile.js";
+import { decide } from "../decision/decide.js";
+import type { CompiledRule } from "../decision/model.js";
+import type { JobDefinition } from "../job/definition.js";
+import { dueAt } from "../policy.js";
+import { type EpochMs, formatInstant, SECOND_MS } from "../time/instant.js";
+
+export interface ForecastStart {
+  readonly periodId: string;
+  readonly nominalAt: EpochMs;
+  readonly chosenAt: EpochMs;
+  /** The chosen second, or the later one at which an older period has been handled first (S11). */
+  readonly startAt: EpochMs;
+}
+
+export interface JobStarts {
+  readonly identity: string;
+  /** Oldest period first. Computed as it is read. */
+  readonly starts: Iterable<ForecastStart>;
+}
+
+/** Told of one period; `chosenAt` is null when it is unschedulable, and `settledAt` is then when that is recorded (S15). */
+export type PeriodVisitor = (nominalAt: EpochMs, settledAt: EpochMs, chosenAt: EpochMs | null) => void;
+
+/** Every start in `[fromAt, toAt)` of every job, in the order of the definitions. A suspended job has none (S17). */
+export function* forecastStarts(
+  definitions: Iterable<JobDefinition>,
+  fromAt: EpochMs,
+  toAt: EpochMs,
+): Generator<JobStarts> {
+  for (const definition of definitions) {
+    const { identity, policy } = definition;
+    yield { identity, starts: policy.suspend ? [] : startsOf(compileRule(definition), fromAt, toAt) };
+  }
+}
+
+function startsOf(compiled: CompiledRule, fromAt: EpochMs, toAt: EpochMs): Iterable<ForecastStart> {
+  const starts: ForecastStart[] = [];
+  visitPeriods(compiled, fromAt, toAt, (nominalAt, startAt, chosenAt) => {
+    if (chosenAt === null || startAt < fromAt || startAt >= toAt) return;
+    starts.push({ periodId: formatInstant(nominalAt), nominalAt, chosenAt, startAt });
+  });
+  return starts;
+}
+
+/**
+ * Every period whose window touches `[fromAt, toAt)`, in nominal order. These are all that can start in it, and all
+ * whose nominal time lies in it: a window holds its nominal time, and the edges of the horizon cut neither.
+ *
+ * S11: where a clock change makes windows overlap, the newer period waits until the older is handled. Periods before the
+ * first one here are settled before `fromAt`, so that they hold up nothing that counts.
+ */
+export function visitPeriods(compiled: CompiledRule, fromAt: EpochMs, toAt: EpochMs, visit: PeriodVisitor): void {
+  const { schedule, frame, leadMs } = compiled;
+  const firstAt = fromAt + leadMs - frame.spanSeconds * SECOND_MS;
+  // Without a window and constraints the decision is the nominal time: no need to draw the seed of it.
+  const isBare = frame.spanSeconds === 0 && leadMs === 0 && compiled.accepts === null;
+  let settledAt = Number.NEGATIVE_INFINITY;
+  for (let at = schedule.next(firstAt - 1); at !== null && at < toAt + leadMs; at = schedule.next(at)) {
+    if (isBare) {
+      visit(at, at, at);
+      continue;
+    }
+    const decision = decide(compiled, at);
+    settledAt = Math.max(settledAt, dueAt(decision));
+    visit(at, settledAt, decision.chosenAt);
+  }
+}
