@@ -1,6 +1,6 @@
 /**
  * A virtual clock, and a bad one on request: it jumps, drifts, and lets timers fire late, all reproducibly from a seed.
- * Time passes only when a test says so.
+ * Time passes only when whoever holds it says so.
  */
 import { SplitMix64 } from "../core/decision/prng.js";
 import type { EpochMs } from "../core/time/instant.js";
@@ -20,21 +20,26 @@ interface Pending extends Timer {
   readonly dueMs: number;
   readonly sequence: number;
   readonly callback: () => void;
+  isPending: boolean;
 }
 
 /** Stops a timer that re-arms itself without end within one instant. */
 const FIRINGS_PER_ADVANCE = 10_000_000;
 const NO_SEED = "0000000000000000";
+/** Cancelled timers stay in the heap until they come to its top; beyond this share it is swept. */
+const SWEPT_ABOVE = 1_024;
 
 export class SimulatedClock implements Clock {
   private elapsedMs = 0;
   private shiftMs = 0;
   private sequence = 0;
+  private pendingCount = 0;
   private readonly startAt: EpochMs;
   private readonly driftPpm: number;
   private readonly latestMs: number;
   private readonly random: SplitMix64;
-  private readonly pending = new Set<Pending>();
+  /** A binary heap: the timer that is due first is at its top. */
+  private heap: Pending[] = [];
 
   constructor(options: SimulatedClockOptions) {
     this.startAt = options.startAt;
@@ -57,15 +62,31 @@ export class SimulatedClock implements Clock {
       dueMs: this.elapsedMs + Math.max(delayMs, 0) + lateMs,
       sequence: this.sequence++,
       callback,
-      cancel: () => void this.pending.delete(timer),
+      isPending: true,
+      cancel: () => this.forget(timer),
     };
-    this.pending.add(timer);
+    this.pendingCount += 1;
+    this.push(timer);
     return timer;
   }
 
   /** Timers that have not fired. */
   get pendingTimers(): number {
-    return this.pending.size;
+    return this.pendingCount;
+  }
+
+  /** When the next timer is due, on the monotonic clock; null when nothing waits. */
+  nextDueMs(): number | null {
+    for (let first = this.heap[0]; first !== undefined; first = this.heap[0]) {
+      if (first.isPending) return first.dueMs;
+      this.pop();
+    }
+    return null;
+  }
+
+  /** Lets time pass until the next timer is due, and fires it alone. False when nothing waits. */
+  fireFirst(): boolean {
+    return this.fireNext(Number.POSITIVE_INFINITY);
   }
 
   /** Shifts the wall clock alone, as a person or a time service does. No timer notices. */
@@ -98,15 +119,66 @@ export class SimulatedClock implements Clock {
   }
 
   private fireNext(untilMs: number): boolean {
-    let next: Pending | null = null;
-    for (const timer of this.pending) {
-      if (timer.dueMs <= untilMs && (next === null || isBefore(timer, next))) next = timer;
-    }
-    if (next === null) return false;
-    this.pending.delete(next);
+    const dueMs = this.nextDueMs();
+    if (dueMs === null || dueMs > untilMs) return false;
+    const next = this.pop();
+    this.forget(next);
     this.elapsedMs = Math.max(this.elapsedMs, next.dueMs);
     next.callback();
     return true;
+  }
+
+  private forget(timer: Pending): void {
+    if (!timer.isPending) return;
+    timer.isPending = false;
+    this.pendingCount -= 1;
+    if (this.heap.length > SWEPT_ABOVE && this.heap.length > 4 * this.pendingCount) this.sweep();
+  }
+
+  /** A list in order is a heap. */
+  private sweep(): void {
+    this.heap = this.heap.filter(({ isPending }) => isPending).sort((a, b) => (isBefore(a, b) ? -1 : 1));
+  }
+
+  private push(timer: Pending): void {
+    const { heap } = this;
+    let at = heap.length;
+    heap.push(timer);
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above] as Pending;
+      if (!isBefore(timer, parent)) break;
+      heap[at] = parent;
+      at = above;
+    }
+    heap[at] = timer;
+  }
+
+  private pop(): Pending {
+    const { heap } = this;
+    const [first] = heap;
+    const last = heap.pop();
+    if (first === undefined || last === undefined) throw new Error("invariant broken: no timer is left");
+    if (heap.length > 0) this.sink(last);
+    return first;
+  }
+
+  /** Puts a timer in at the top and lets it down to its place. */
+  private sink(timer: Pending): void {
+    const { heap } = this;
+    let at = 0;
+    for (;;) {
+      const left = 2 * at + 1;
+      if (left >= heap.length) break;
+      const right = left + 1;
+      const isRight = right < heap.length && isBefore(heap[right] as Pending, heap[left] as Pending);
+      const below = isRight ? right : left;
+      const child = heap[below] as Pending;
+      if (!isBefore(child, timer)) break;
+      heap[at] = child;
+      at = below;
+    }
+    heap[at] = timer;
   }
 }
 

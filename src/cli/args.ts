@@ -11,12 +11,18 @@ export interface OptionSpec {
   readonly short?: string;
   /** Placeholder of the value in the help; absent for a switch. */
   readonly value?: string;
+  /** The value it has when it is given without one. */
+  readonly bare?: string;
+  /** May be given several times. */
+  readonly repeats?: true;
   readonly help: string;
 }
 
 export interface ParsedArgs {
   readonly positionals: readonly string[];
   text(name: string): string | undefined;
+  /** Of an option that may be given several times: all values, in order. */
+  all(name: string): readonly string[];
   has(name: string): boolean;
 }
 
@@ -46,19 +52,35 @@ export function parseCommandArgs(specs: readonly OptionSpec[], argv: readonly st
       {
         type: spec.value === undefined ? ("boolean" as const) : ("string" as const),
         ...(spec.short === undefined ? {} : { short: spec.short }),
+        ...(spec.repeats === true ? { multiple: true } : {}),
       },
     ]),
   );
   try {
-    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+    const { values, positionals } = parseArgs({
+      args: withBareValues(specs, argv),
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
     return {
       positionals,
       text: (name) => (typeof values[name] === "string" ? values[name] : undefined),
+      all: (name) => [values[name] ?? []].flat().filter((value) => typeof value === "string"),
       has: (name) => values[name] === true,
     };
   } catch (error) {
     throw usageError(firstSentence(error));
   }
+}
+
+/** Node's parser knows no optional values: they are written out before it sees them. */
+function withBareValues(specs: readonly OptionSpec[], argv: readonly string[]): string[] {
+  return argv.map((arg, index) => {
+    const bare = specs.find(({ name }) => arg === `--${name}`)?.bare;
+    const next = argv[index + 1];
+    return bare !== undefined && (next === undefined || next.startsWith("-")) ? `${arg}=${bare}` : arg;
+  });
 }
 
 function firstSentence(error: unknown): string {

@@ -159,6 +159,31 @@ describe("the simulated clock", () => {
     expect(seen).toEqual([60_000, 60_000]);
   });
 
+  it("fires the first timer alone, at its time, and says when the next one is due", () => {
+    const clock = new SimulatedClock({ startAt: START_AT });
+    const seen: string[] = [];
+    clock.after(30, () => seen.push(`b at ${clock.monotonicMs()}`));
+    clock.after(10, () => seen.push(`a at ${clock.monotonicMs()}`)).cancel();
+    clock.after(30, () => seen.push(`c at ${clock.monotonicMs()}`));
+    expect([clock.nextDueMs(), clock.fireFirst(), seen]).toEqual([30, true, ["b at 30"]]);
+    expect([clock.nextDueMs(), clock.fireFirst(), seen]).toEqual([30, true, ["b at 30", "c at 30"]]);
+    expect([clock.nextDueMs(), clock.fireFirst(), clock.monotonicMs()]).toEqual([null, false, 30]);
+  });
+
+  it("keeps the order of thousands of timers, most of them cancelled", () => {
+    const clock = new SimulatedClock({ startAt: START_AT });
+    const seen: number[] = [];
+    const timers = Array.from({ length: 10_000 }, (_, i) => {
+      const dueMs = (i * 7_919) % 10_007;
+      return clock.after(dueMs, () => seen.push(dueMs));
+    });
+    for (const [i, timer] of timers.entries()) if (i % 8 !== 0) timer.cancel();
+    expect(clock.pendingTimers).toBe(1_250);
+    clock.advance(20_000);
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect([seen.length, clock.pendingTimers]).toEqual([1_250, 0]);
+  });
+
   it("breaks on timers that never come to rest", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const again = () => void clock.after(0, again);

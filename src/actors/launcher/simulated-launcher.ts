@@ -25,9 +25,15 @@ import { checkRequest, failure } from "./request-check.js";
 export interface SimulatedBehaviour {
   /** No process is created. */
   readonly refusal?: ArmFailure;
+  /** How long it takes until the process waits behind its gate; at once by default. */
+  readonly armMs?: number;
+  /** Contact is lost at the moment of release: nothing ran, and nobody can tell. */
+  readonly isStartLost?: boolean;
   /** null: until it is ended. */
   readonly runMs: number | null;
   readonly exitCode: number;
+  /** It ends itself by this signal instead of with the exit code: a crash. */
+  readonly signal?: NodeJS.Signals;
   /** TERM alone does not end it. */
   readonly ignoresTerm?: boolean;
   /** Nothing ends it: a process stuck in the kernel. */
@@ -40,7 +46,14 @@ export interface Execution {
   readonly startedAt: EpochMs;
 }
 
+/** Sees what happens on the machine itself, whatever daemons believe. */
+export interface HostWitness {
+  executed(request: ArmRequest, startedAt: EpochMs): void;
+  ended(request: ArmRequest, endedAt: EpochMs): void;
+}
+
 interface Run extends Armed {
+  readonly request: ArmRequest;
   readonly behaviour: SimulatedBehaviour;
   phase: "gated" | "running";
   /** Who hears how it ended: its launcher, as long as that lives. */
@@ -54,7 +67,7 @@ const FIRST_PID = 1_000;
 const TICK_MS = 10;
 
 export class SimulatedHost {
-  /** Everything that ever ran, in order: the witness of "at most once". */
+  /** Everything that ever ran, in order: the evidence for "at most once". Empty when a witness of one's own keeps it. */
   readonly executions: Execution[] = [];
   private readonly runs = new Map<string, Run>();
   private nextPid = FIRST_PID;
@@ -63,6 +76,7 @@ export class SimulatedHost {
   constructor(
     readonly clock: Clock,
     readonly behaviourOf: (request: ArmRequest) => SimulatedBehaviour,
+    private readonly witness: HostWitness | null = null,
   ) {}
 
   get bootId(): string {
@@ -79,14 +93,17 @@ export class SimulatedHost {
 
   /** The machine goes down and comes up: nothing survives. */
   reboot(): void {
-    for (const run of this.runs.values()) run.timer?.cancel();
+    for (const run of this.runs.values()) {
+      run.timer?.cancel();
+      if (run.phase === "running") this.witness?.ended(run.request, this.clock.now());
+    }
     this.runs.clear();
     this.boots += 1;
   }
 
   create(request: ArmRequest, behaviour: SimulatedBehaviour, parent: SimulatedLauncher): Run {
     const startTicks = Math.floor(this.clock.monotonicMs() / TICK_MS);
-    const base = { attemptId: request.attemptId, pid: this.nextPid++, startTicks, behaviour };
+    const base = { attemptId: request.attemptId, pid: this.nextPid++, startTicks, request, behaviour };
     const run: Run = { ...base, phase: "gated", parent, watcher: parent, timer: null };
     this.runs.set(run.attemptId, run);
     return run;
@@ -102,11 +119,14 @@ export class SimulatedHost {
   }
 
   execute(run: Run): void {
-    const { behaviour } = run;
+    const { exitCode, runMs, signal } = run.behaviour;
+    const startedAt = this.clock.now();
     run.phase = "running";
-    this.executions.push({ attemptId: run.attemptId, pid: run.pid, startedAt: this.clock.now() });
-    if (behaviour.runMs === null) return;
-    run.timer = this.clock.after(behaviour.runMs, () => this.end(run, { exitCode: behaviour.exitCode, signal: null }));
+    if (this.witness === null) this.executions.push({ attemptId: run.attemptId, pid: run.pid, startedAt });
+    else this.witness.executed(run.request, startedAt);
+    if (runMs === null) return;
+    const how = signal === undefined ? { exitCode, signal: null } : { exitCode: null, signal };
+    run.timer = this.clock.after(runMs, () => this.end(run, how));
   }
 
   /** False when nothing happens: it ignores the signal. */
@@ -138,6 +158,7 @@ export class SimulatedHost {
   private end(run: Run, how: Pick<Exited, "exitCode" | "signal">): void {
     run.timer?.cancel();
     this.runs.delete(run.attemptId);
+    this.witness?.ended(run.request, this.clock.now());
     const wasObserved = run.parent !== null;
     run.watcher?.emit({
       kind: "exited",
@@ -165,6 +186,10 @@ export class SimulatedLauncher implements Launcher {
     if (!this.isAlive) return err(failure("launcher-unavailable", "the launcher is closed"));
     const behaviour = this.host.behaviourOf(request);
     const refusal = checkRequest(request) ?? behaviour.refusal;
+    if (behaviour.armMs !== undefined && behaviour.armMs > 0) {
+      await new Promise<void>((resolve) => this.host.clock.after(behaviour.armMs ?? 0, resolve));
+      if (!this.isAlive) return err(failure("launcher-unavailable", "the launcher is closed"));
+    }
     if (refusal !== undefined) return err(refusal);
     const { attemptId, pid, startTicks } = this.host.create(request, behaviour, this);
     return ok({ attemptId, pid, startTicks });
@@ -173,6 +198,10 @@ export class SimulatedLauncher implements Launcher {
   async go(armed: Armed, latestAt: EpochMs): Promise<GoOutcome> {
     const run = this.host.find(armed);
     if (run?.phase !== "gated" || run.parent !== this) return "gone";
+    if (run.behaviour.isStartLost === true) {
+      this.host.discard(run);
+      return "unconfirmed";
+    }
     if (!isPast(latestAt, this.host.clock.now())) {
       this.host.execute(run);
       return "started";

@@ -69,4 +69,49 @@ describe("the simulated host", () => {
     await clock.advanceAsync(60_000);
     expect(await ended).toEqual({ survivors: [run.pid], wasKilled: true });
   });
+
+  it("a run may end by a signal of its own", async () => {
+    const { clock, launcher, soon } = world({ runMs: 10, exitCode: 0, signal: "SIGSEGV" });
+    const events = listen(launcher);
+    await launcher.go(await armed(launcher), soon);
+    clock.advance(10);
+    expect(events).toMatchObject([{ kind: "exited", exitCode: null, signal: "SIGSEGV", wasObserved: true }]);
+  });
+
+  it("a gate may take its time; a launcher that dies meanwhile makes none", async () => {
+    const { clock, host, launcher } = world({ runMs: 10, exitCode: 0, armMs: 500 });
+    const [made, unmade] = [launcher.arm(shellRequest("slow")), host.launcher()];
+    const lost = unmade.arm(shellRequest("never"));
+    unmade.die();
+    await clock.advanceAsync(500);
+    expect([(await made).ok, await lost]).toMatchObject([true, { ok: false, error: { code: "launcher-unavailable" } }]);
+  });
+
+  it("S23: contact lost at the release: unconfirmed, and nothing ran", async () => {
+    const { host, launcher, soon } = world({ runMs: 10, exitCode: 0, isStartLost: true });
+    const gate = await armed(launcher);
+    expect(await launcher.go(gate, soon)).toBe("unconfirmed");
+    expect([host.executions, host.running]).toEqual([[], []]);
+    expect(await launcher.go(gate, soon)).toBe("gone");
+  });
+
+  it("a witness sees starts and ends as they happen, also those of a reboot", async () => {
+    const clock = new SimulatedClock({ startAt: Date.UTC(2026, 10, 18) });
+    const seen: string[] = [];
+    const host = new SimulatedHost(clock, () => ({ runMs: 10, exitCode: 0 }), {
+      executed: ({ attemptId }) => seen.push(`${attemptId} began`),
+      ended: ({ attemptId }) => seen.push(`${attemptId} ended`),
+    });
+    const launcher = host.launcher();
+    for (const name of ["one", "two"]) {
+      const gate = await launcher.arm(shellRequest(name));
+      if (gate.ok) await launcher.go(gate.value, clock.now() + 60_000);
+      if (name === "one") clock.advance(10);
+    }
+    await launcher.arm(shellRequest("gated"));
+    host.reboot();
+    expect(seen).toHaveLength(4);
+    expect(seen.map((what) => what.replace(/^\S+ /, ""))).toEqual(["began", "ended", "began", "ended"]);
+    expect(host.executions).toEqual([]);
+  });
 });

@@ -1,0 +1,185 @@
+import { performance } from "node:perf_hooks";
+import { zoneDataVersion } from "../../actors/zone-data.js";
+import { formatInstant } from "../../core/time/instant.js";
+import { ENGINE_VERSION } from "../../core/version.js";
+import type { LedgerRecord } from "../../persist/store.js";
+import { judge, METRICS, type Verdict } from "../../simulation/expectations.js";
+import type { Findings } from "../../simulation/report.js";
+import { type SimulationObserver, simulate } from "../../simulation/simulation.js";
+import { formatSpan } from "../../simulation/span.js";
+import type { TimelineEntry } from "../../simulation/timeline.js";
+import { CONFIG_OPTION, type OutputForm, outputForm, type ParsedArgs } from "../args.js";
+import type { Command } from "../command.js";
+import { EXIT, type ExitCode } from "../exit.js";
+import type { CliIo } from "../io.js";
+import { SIMULATION_OPTIONS } from "../simulate-flags.js";
+import { readPlan, type SimulationPlan } from "../simulate-input.js";
+import { headText, jobTable, summaryText, timelineLine } from "../simulate-text.js";
+import { type Paint, paintFor } from "../style.js";
+
+const PROGRESS_EVERY_MS = 200;
+
+/** Gathers what is to be printed and hands it over whenever the simulation looks up. */
+class Printer implements SimulationObserver {
+  isStopped = false;
+  readonly timeline: TimelineEntry[] = [];
+  private readonly startedMs = performance.now();
+  private readonly paint: Paint;
+  private readonly hasTimeline: boolean;
+  private readonly hasProgress: boolean;
+  private shownMs = 0;
+  private text = "";
+
+  constructor(
+    private readonly form: OutputForm,
+    private readonly plan: SimulationPlan,
+    args: ParsedArgs,
+    private readonly io: CliIo,
+  ) {
+    this.paint = paintFor(args, io);
+    this.hasTimeline = args.has("timeline");
+    // Not into the lines that go by on the same terminal.
+    const isStreaming = form === "jsonl" || (form === "text" && this.hasTimeline);
+    this.hasProgress = io.isErrTerminal && !(isStreaming && io.isOutTerminal);
+  }
+
+  onTimeline(entry: TimelineEntry): void {
+    if (!this.hasTimeline) return;
+    if (this.form === "text") this.text += timelineLine(entry, this.paint);
+    else if (this.form === "jsonl") this.line({ type: "event", ...entry });
+    else this.timeline.push(entry);
+  }
+
+  onLedger({ identity, at, kind, text }: LedgerRecord): void {
+    if (this.form !== "jsonl") return;
+    this.line({ type: "ledger", identity, kind, about: formatInstant(at), ...(JSON.parse(text) as object) });
+  }
+
+  isInterrupted(): boolean {
+    return this.isStopped;
+  }
+
+  async onProgress(elapsedMs: number): Promise<void> {
+    // The turn of the event loop in which a signal is heard.
+    await new Promise((resolve) => setImmediate(resolve));
+    await this.flush();
+    const nowMs = performance.now();
+    if (!this.hasProgress || nowMs - this.shownMs < PROGRESS_EVERY_MS) return;
+    this.shownMs = nowMs;
+    const { fromAt, toAt } = this.plan;
+    const share = Math.floor((elapsedMs / (toAt - fromAt)) * 100);
+    await this.io.err(`\r\u001b[K${share}%  ${formatSpan(wholeSeconds(elapsedMs))}  ${this.speedText(elapsedMs)}`);
+  }
+
+  async flush(): Promise<void> {
+    const { text } = this;
+    this.text = "";
+    if (text !== "") await this.io.out(text);
+  }
+
+  async clearProgress(): Promise<void> {
+    if (this.shownMs > 0) await this.io.err("\r\u001b[K");
+  }
+
+  speedText(elapsedMs: number): string {
+    const realMs = Math.max(performance.now() - this.startedMs, 1);
+    const spent = `${(realMs / 1000).toFixed(1)} s`;
+    return `${formatSpan(wholeSeconds((elapsedMs / realMs) * 1000))} of simulated time per second (${spent})`;
+  }
+
+  line(value: object): void {
+    this.text += `${JSON.stringify(value)}\n`;
+  }
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
+}
+
+async function printFindings(
+  findings: Findings,
+  verdicts: readonly Verdict[],
+  printer: Printer,
+  { form, plan, args, io }: { form: OutputForm; plan: SimulationPlan; args: ParsedArgs; io: CliIo },
+): Promise<void> {
+  const { jobs, ...summary } = findings;
+  if (form === "json") {
+    const timeline = args.has("timeline") ? { timeline: printer.timeline } : {};
+    await io.out(
+      `${JSON.stringify({ seed: plan.seed, ...summary, expectations: verdicts, jobs, ...timeline }, null, 2)}\n`,
+    );
+    return;
+  }
+  if (form === "jsonl") {
+    for (const job of jobs) printer.line({ type: "job", ...job });
+    printer.line({ type: "summary", seed: plan.seed, ...summary, expectations: verdicts });
+    await printer.flush();
+    return;
+  }
+  const paint = paintFor(args, io);
+  const gap = args.has("timeline") ? "\n" : "";
+  const table = jobTable(jobs, args.has("all"), paint);
+  await io.out(`${gap}${headText(findings, plan.seed)}\n${table}\n${summaryText(findings, verdicts, paint)}`);
+}
+
+function exitCodeOf({ figures, interrupted }: Findings, verdicts: readonly Verdict[]): ExitCode {
+  // A promise that does not hold is a defect of Kron, whatever was expected.
+  if (figures.violations > 0) return EXIT.fatal;
+  if (verdicts.some(({ holds }) => !holds)) return EXIT.configuration;
+  return interrupted ? EXIT.usage : EXIT.ok;
+}
+
+async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const form = outputForm(args);
+  const plan = await readPlan(args, io);
+  const printer = new Printer(form, plan, args, io);
+  const interrupt = (): void => {
+    printer.isStopped = true;
+  };
+  process.once("SIGINT", interrupt);
+  const versions = { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION };
+  try {
+    const findings = await simulate({ ...plan, versions }, printer);
+    await printer.clearProgress();
+    const verdicts = plan.expectations.map((expectation) => judge(expectation, findings.figures));
+    await printFindings(findings, verdicts, printer, { form, plan, args, io });
+    if (io.isErrTerminal || args.has("speed")) await io.err(`${printer.speedText(findings.simulated_ms)}\n`);
+    return exitCodeOf(findings, verdicts);
+  } finally {
+    process.removeListener("SIGINT", interrupt);
+  }
+}
+
+const METRICS_PER_LINE = 9;
+
+function metricLines(): string {
+  const names = Object.keys(METRICS);
+  const lines = names.map((_, at) => (at % METRICS_PER_LINE === 0 ? names.slice(at, at + METRICS_PER_LINE) : []));
+  return lines.flatMap((line) => (line.length === 0 ? [] : [line.join(", ")])).join(",\n");
+}
+
+export const SIMULATE: Command = {
+  name: "simulate",
+  summary: "run a whole configuration on a virtual clock",
+  usage: "[FILE...] [OPTIONS]",
+  details: `
+Runs every job of the configuration through the very program that krond runs, on a clock that jumps from event to event
+and with processes that are only pretended: what would have happened, and what would happen if the daemon crashed, the
+clock were moved or every tenth run failed. The same input and seed give the same output, to the byte. Flags that say
+what happens can be given several times; '+27h' stands for 27 hours after the beginning.
+
+  kron simulate --from 2026-03-01T00:00:00Z --horizon 7d --duration 'prod/*=lognormal(30s, 0.5)' --crash +27h \\
+    --expect missed=0 --expect 'peak<=50'
+
+Exits 2 if a rule of --expect is broken. Rules compare one of these figures with a number:
+${metricLines()}.`,
+  options: [
+    CONFIG_OPTION,
+    ...SIMULATION_OPTIONS,
+    { name: "expect", value: "RULE", repeats: true, help: "a rule that has to hold, such as missed=0 or 'peak<=50'" },
+    { name: "timeline", help: "print what happens, in order" },
+    { name: "all", help: "show every job, however many there are" },
+    { name: "speed", help: "say on standard error how fast it went" },
+  ],
+  run,
+};

@@ -1,0 +1,148 @@
+/** The flags of `kron simulate` that say what happens: the same things as a scenario file, in short. */
+import { problemsOfIssues } from "../core/job/issues.js";
+import type { Problem } from "../core/problem.js";
+import type { Result } from "../core/result.js";
+import type { RunRule } from "../simulation/run-rules.js";
+import type { PlannedAct } from "../simulation/scenario.js";
+import { ACT_SHAPE, type RawAct, type RawRun, RUN_SHAPE } from "../simulation/scenario-shape.js";
+import { readAct, readRun } from "../simulation/scenario-values.js";
+import type { OptionSpec, ParsedArgs } from "./args.js";
+import { type CliError, usageError } from "./exit.js";
+
+/** `GLOB=VALUE`, or `VALUE` for all. */
+const RUN_FLAGS = {
+  duration: "duration",
+  fail: "fail",
+  exit: "exit",
+  signal: "signal",
+  refuse: "refuse",
+  spawn: "spawn",
+} as const satisfies Record<string, keyof RawRun>;
+
+const SWITCH_FLAGS = {
+  "ignore-term": "ignores_term",
+  unkillable: "unkillable",
+} as const satisfies Record<string, keyof RawRun>;
+
+export function flaggedRules(args: ParsedArgs): RunRule[] {
+  const byGlob = new Map<string, Record<string, unknown>>();
+  const rawFor = (match: string): Record<string, unknown> => {
+    const raw = byGlob.get(match) ?? { match };
+    byGlob.set(match, raw);
+    return raw;
+  };
+  for (const [flag, field] of Object.entries(RUN_FLAGS)) {
+    for (const text of args.all(flag)) {
+      const cut = text.lastIndexOf("=");
+      const raw = rawFor(cut < 0 ? "*" : text.slice(0, cut));
+      Object.assign(raw, runFields(field, text.slice(cut + 1)));
+    }
+  }
+  for (const [flag, field] of Object.entries(SWITCH_FLAGS)) {
+    for (const glob of args.all(flag)) rawFor(glob)[field] = true;
+  }
+  return [...byGlob.values()].map((raw) => {
+    const shaped = RUN_SHAPE.safeParse(raw);
+    if (!shaped.success) throw flagError(problemsOfIssues(shaped.error.issues, raw, RUN_SHAPE)[0]);
+    const rule = readRun(shaped.data);
+    if (!rule.ok) throw flagError(rule.error[0]);
+    return rule.value;
+  });
+}
+
+/** `command-not-found:10%` is a reason and its share. */
+function runFields(field: keyof RawRun, value: string): Record<string, unknown> {
+  if (field === "exit") return { exit: /^\d{1,3}$/.test(value) ? Number(value) : value };
+  const [reason = "", share] = field === "refuse" ? value.split(":") : [value];
+  return share === undefined ? { [field]: reason } : { [field]: reason, refuse_chance: share };
+}
+
+/** What follows the moment, in order; `?` may be left out. */
+const ACT_FLAGS: Readonly<Record<string, { readonly do: RawAct["do"]; readonly rest: readonly string[] }>> = {
+  crash: { do: "crash", rest: ["for?", "step?"] },
+  down: { do: "down", rest: ["for"] },
+  reboot: { do: "reboot", rest: ["for?"] },
+  "launcher-death": { do: "lose-launcher", rest: [] },
+  jump: { do: "jump", rest: ["by"] },
+  freeze: { do: "freeze", rest: ["for"] },
+  "store-failure": { do: "store-failure", rest: ["errno?"] },
+  pause: { do: "pause", rest: ["job", "for", "reason?"] },
+  resume: { do: "resume", rest: ["job"] },
+  run: { do: "run", rest: ["job"] },
+  cancel: { do: "cancel", rest: ["job"] },
+  reload: { do: "reload", rest: ["config"] },
+};
+
+export function flaggedActs(args: ParsedArgs): PlannedAct[] {
+  return Object.entries(ACT_FLAGS).flatMap(([flag, { do: deed, rest }]) =>
+    args.all(flag).map((text) => actOf(flag, deed, rest, text)),
+  );
+}
+
+function actOf(flag: string, deed: RawAct["do"], rest: readonly string[], text: string): PlannedAct {
+  const [moment = "", ...values] = text.split(",");
+  const form = ["T", ...rest.map((name) => name.replace(/^(.*)\?$/, "[$1]").toUpperCase())].join(",");
+  const least = rest.filter((name) => !name.endsWith("?")).length;
+  if (values.length < least || values.length > rest.length) throw usageError(`--${flag}: write ${form}`);
+  const named = values.map((value, index) => [(rest[index] ?? "").replace("?", ""), value] as const);
+  const when = moment.startsWith("+") ? { after: moment.slice(1) } : { at: moment };
+  const raw = { ...when, do: deed, ...Object.fromEntries(named) };
+  const shaped = ACT_SHAPE.safeParse(raw);
+  if (!shaped.success) throw flagError(problemsOfIssues(shaped.error.issues, raw, ACT_SHAPE)[0], flag);
+  const act = readAct(shaped.data);
+  if (!act.ok) throw flagError(act.error[0], flag);
+  return act.value;
+}
+
+function flagError(problem: Problem | undefined, flag = ""): CliError {
+  const field = flag === "" ? String(problem?.path.at(-1) ?? "") : flag;
+  return usageError(`--${field}: ${problem?.message ?? "cannot be read"}`, problem?.hint);
+}
+
+export function unwrap<T>(flag: string, value: Result<T, Problem>): T {
+  if (!value.ok) throw flagError(value.error, flag);
+  return value.value;
+}
+
+export const SIMULATION_OPTIONS: readonly OptionSpec[] = [
+  { name: "from", value: "T", help: "begin at this RFC 3339 instant (default: now)" },
+  { name: "to", value: "T", help: "end at this instant" },
+  { name: "horizon", value: "FOR", help: "simulate so long, such as 7d (default: 1d)" },
+  { name: "scenario", value: "FILE", help: "what happens beside the jobs, as a YAML file" },
+  { name: "seed", value: "N", help: "another seed, other draws (default: 0)" },
+  {
+    name: "duration",
+    value: "GLOB=LAW",
+    repeats: true,
+    help: "how long runs take: 30s, never, lognormal(30s, 0.5) … (default: 10s)",
+  },
+  { name: "fail", value: "GLOB=5%", repeats: true, help: "share of runs that fail" },
+  { name: "exit", value: "GLOB=CODE", repeats: true, help: "exit code of runs that fail (default: 1)" },
+  { name: "signal", value: "GLOB=SIGNAL", repeats: true, help: "runs that fail end by this signal" },
+  {
+    name: "refuse",
+    value: "GLOB=REASON[:5%]",
+    repeats: true,
+    help: "no process is created: command-not-found, fork-failed …",
+  },
+  { name: "spawn", value: "GLOB=FOR", repeats: true, help: "how long it takes to prepare a process" },
+  { name: "ignore-term", value: "GLOB", repeats: true, help: "TERM does not end them, KILL does" },
+  { name: "unkillable", value: "GLOB", repeats: true, help: "nothing ends them" },
+  {
+    name: "crash",
+    value: "T[,FOR][,STEP]",
+    repeats: true,
+    help: "kill the daemon at T (or +27h), start it again after FOR",
+  },
+  { name: "down", value: "T,FOR", repeats: true, help: "stop the daemon in order, and start it again" },
+  { name: "reboot", value: "T[,FOR]", repeats: true, help: "the machine goes down: no process survives" },
+  { name: "launcher-death", value: "T", repeats: true, help: "the launcher process dies" },
+  { name: "store-failure", value: "T[,ERRNO]", repeats: true, help: "the next write of state fails" },
+  { name: "jump", value: "T,+1h", repeats: true, help: "move the wall clock" },
+  { name: "freeze", value: "T,FOR", repeats: true, help: "everything stands still, as a paused virtual machine does" },
+  { name: "pause", value: "T,JOB,FOR", repeats: true, help: "pause jobs, as an operator does" },
+  { name: "resume", value: "T,JOB", repeats: true, help: "resume them" },
+  { name: "run", value: "T,JOB", repeats: true, help: "run a job by hand" },
+  { name: "cancel", value: "T,JOB", repeats: true, help: "cancel what runs" },
+  { name: "reload", value: "T,PATH", repeats: true, help: "reload with another configuration" },
+];

@@ -1,0 +1,195 @@
+/**
+ * Writes down what happens: starts and ends as the machine saw them, outcomes as they became durable. From the two sides
+ * it is told at once when a command begins that no durable claim stands behind, or a second time, or too early.
+ */
+import type { ArmRequest } from "../actors/launcher/port.js";
+import type { HostWitness } from "../actors/launcher/simulated-launcher.js";
+import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
+import type { Batch } from "../persist/store.js";
+import { countUp, JobHistory, minuteOf } from "./job-history.js";
+import { instantOf, type ReadRecord, readRecord } from "./records.js";
+
+export interface Start {
+  readonly identity: string;
+  readonly periodId: string;
+  /** null for the job's own periods. */
+  readonly source: string | null;
+  readonly startedAt: EpochMs;
+  readonly chosenAt: EpochMs;
+}
+
+export interface Peak {
+  readonly count: number;
+  readonly at: EpochMs | null;
+}
+
+export interface Lateness {
+  readonly ms: number;
+  readonly identity: string;
+  readonly periodId: string;
+}
+
+interface Claim {
+  readonly source: string | null;
+  readonly periodId: string;
+}
+
+/** A broken promise is told once for each place; more of the same says nothing new. */
+const VIOLATIONS_KEPT = 1_000;
+
+export class Chronicle implements HostWitness {
+  readonly jobs = new Map<string, JobHistory>();
+  readonly violations: string[] = [];
+  violationCount = 0;
+  duplicates = 0;
+  runningPeak: Peak = { count: 0, at: null };
+  secondPeak: Peak = { count: 0, at: null };
+  /** By milliseconds between chosen instant and start: how often. */
+  readonly lateness = new Map<number, number>();
+  worst: Lateness | null = null;
+  private running = 0;
+  private second = { at: Number.NaN, count: 0 };
+  private readonly claims = new Map<string, Claim>();
+
+  constructor(
+    private readonly onStart: (start: Start) => void,
+    private readonly onEnd: (request: ArmRequest) => void,
+  ) {}
+
+  job(identity: string): JobHistory {
+    const known = this.jobs.get(identity);
+    if (known !== undefined) return known;
+    const fresh = new JobHistory(identity);
+    this.jobs.set(identity, fresh);
+    return fresh;
+  }
+
+  violate(what: string): void {
+    this.violationCount += 1;
+    if (this.violations.length < VIOLATIONS_KEPT) this.violations.push(what);
+  }
+
+  get runningNow(): number {
+    return this.running;
+  }
+
+  // --- what the machine sees ---
+
+  executed(request: ArmRequest, startedAt: EpochMs): void {
+    const { attemptId, env } = request;
+    const identity = env["KRON_IDENTITY"] ?? "";
+    const periodId = env["KRON_PERIOD_ID"] ?? "";
+    const chosenAt = instantOf(env["KRON_CHOSEN_TIME"]);
+    const job = this.job(identity);
+    const claim = this.claims.get(attemptId);
+    if (claim === undefined) this.violate(`${identity}@${periodId} began without a durable claim`);
+    const source = claim?.source ?? null;
+    this.once(job, source, periodId, startedAt);
+    this.mayStart(job, source, periodId);
+    if (source === null) this.late(job, periodId, startedAt, chosenAt);
+    this.begun(job, attemptId, source, startedAt);
+    this.onStart({ identity, periodId, source, startedAt, chosenAt });
+  }
+
+  ended(request: ArmRequest): void {
+    const job = this.job(request.env["KRON_IDENTITY"] ?? "");
+    if (job.running.delete(request.attemptId)) this.running -= 1;
+    this.onEnd(request);
+  }
+
+  private once(job: JobHistory, source: string | null, periodId: string, startedAt: EpochMs): void {
+    const minute = minuteOf(instantOf(periodId));
+    const slot = `${source}@${periodId}`;
+    const isRepeat = source === null ? job.starts.has(minute) : job.slots.has(slot);
+    if (source === null) job.starts.set(minute, startedAt);
+    else job.slots.add(slot);
+    if (!isRepeat) return;
+    this.duplicates += 1;
+    this.violate(`${job.identity}@${periodId} ran more than once`);
+  }
+
+  /** A job that forbids it never runs beside itself, and never more often than it allows. */
+  private mayStart(job: JobHistory, source: string | null, periodId: string): void {
+    const policy = job.definition?.policy;
+    if (policy === undefined || source !== null) return;
+    const most = policy.concurrency === "allow" ? (policy.maxActive ?? Number.POSITIVE_INFINITY) : 1;
+    if (job.running.size < most) return;
+    this.violate(`${job.identity}@${periodId} began beside ${job.running.size} other runs (${policy.concurrency})`);
+  }
+
+  private late(job: JobHistory, periodId: string, startedAt: EpochMs, chosenAt: EpochMs): void {
+    const lateMs = startedAt - chosenAt;
+    const { identity } = job;
+    if (lateMs < 0) this.violate(`${identity}@${periodId} began at ${formatInstant(startedAt)}, before its instant`);
+    job.maxLatenessMs = Math.max(job.maxLatenessMs, lateMs);
+    countUp(this.lateness, lateMs);
+    if (lateMs > (this.worst?.ms ?? 0)) this.worst = { ms: lateMs, identity, periodId };
+  }
+
+  private begun(job: JobHistory, attemptId: string, source: string | null, startedAt: EpochMs): void {
+    if (job.running.size > 0) job.overlaps += 1;
+    job.running.add(attemptId);
+    job.peak = Math.max(job.peak, job.running.size);
+    job.started += 1;
+    if (source !== null) job.manual += 1;
+    this.running += 1;
+    if (this.running > this.runningPeak.count) this.runningPeak = { count: this.running, at: startedAt };
+    const at = floorToSecond(startedAt);
+    this.second = { at, count: this.second.at === at ? this.second.count + 1 : 1 };
+    if (this.second.count > this.secondPeak.count) this.secondPeak = { count: this.second.count, at };
+  }
+
+  // --- what became durable ---
+
+  durable({ ledger = [] }: Batch): void {
+    for (const record of ledger) this.note(record.identity, record.at, readRecord(record));
+  }
+
+  private note(identity: string, at: EpochMs, record: ReadRecord): void {
+    if (record.kind === "other") return;
+    const job = this.job(identity);
+    if (record.kind === "gap") job.gaps.push(record);
+    else if (record.kind === "run") this.noteRun(job, record);
+    else this.notePeriod(job, at, record);
+  }
+
+  private notePeriod(job: JobHistory, at: EpochMs, record: Extract<ReadRecord, { kind: "period" }>): void {
+    const minute = minuteOf(at);
+    const before = job.outcomes.get(minute);
+    if (before === record.outcome) return;
+    if (before !== undefined && before !== "before_definition") {
+      this.violate(`${job.identity}@${formatInstant(at)} was ${before} and became ${record.outcome}`);
+    }
+    job.outcomes.set(minute, record.outcome);
+    const { outcome, reason } = record;
+    if (reason !== null && reason !== outcome) countUp(job.reasons, `${outcome}: ${reason}`);
+  }
+
+  private noteRun(job: JobHistory, record: Extract<ReadRecord, { kind: "run" }>): void {
+    const { attemptId, source, periodId } = record;
+    if (!record.hasEnded) {
+      if (attemptId !== null) this.claims.set(attemptId, { source, periodId });
+      return;
+    }
+    if (attemptId !== null) this.claims.delete(attemptId);
+    countUp(job.exits, exitName(record));
+    if (record.reason !== null) countUp(job.reasons, `run: ${record.reason}`);
+    const hasRun = source !== null || job.starts.has(minuteOf(instantOf(periodId)));
+    if (record.exitCode !== null && !hasRun) {
+      this.violate(`${job.identity}@${periodId} has an exit code on record and never began`);
+    }
+  }
+}
+
+/** What a daemon ends on purpose is no failure of the run. */
+const ENDED_BY_KRON: ReadonlySet<string> = new Set(["replaced", "cancelled"]);
+
+/** `0`, `1`, `SIGKILL`, `SIGTERM: replaced`, or `unknown` where nobody saw the end. */
+function exitName({ exitCode, signal, reason }: Extract<ReadRecord, { kind: "run" }>): string {
+  if (reason !== null && ENDED_BY_KRON.has(reason)) return `${signal ?? exitCode ?? "unknown"}: ${reason}`;
+  return signal ?? (exitCode === null ? "unknown" : String(exitCode));
+}
+
+export function isFailure(exit: string): boolean {
+  return exit !== "0" && exit !== "unknown" && !exit.includes(":");
+}

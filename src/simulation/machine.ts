@@ -1,0 +1,195 @@
+/**
+ * A make-believe machine: a clock, a disk and processes that outlive the daemons on it. Daemons are the production
+ * supervisor over simulated ports; they are started, stopped and killed here, and waited for until nothing goes on any
+ * more, so that time can pass.
+ */
+import type { ArmRequest } from "../actors/launcher/port.js";
+import { type HostWitness, type SimulatedBehaviour, SimulatedHost } from "../actors/launcher/simulated-launcher.js";
+import { SimulatedClock } from "../actors/simulated-clock.js";
+import type { SupervisorEvent } from "../actors/supervisor/events.js";
+import type { Supervisor, SupervisorPorts } from "../actors/supervisor/port.js";
+import { createSupervisor } from "../actors/supervisor/supervisor.js";
+import type { RecordVersions } from "../core/decision/record.js";
+import { KronError } from "../core/errors/kron-error.js";
+import type { Result } from "../core/result.js";
+import type { EpochMs } from "../core/time/instant.js";
+import { acquireMemoryLock, type LockTerm } from "../persist/lock.js";
+import { MemoryDisk } from "../persist/memory/disk.js";
+import { openMemoryStore } from "../persist/memory/store.js";
+import type { Batch } from "../persist/store.js";
+import { type Life, PortGuard } from "./guarded-ports.js";
+import type { Loaded } from "./scenario.js";
+
+export interface MachineOptions {
+  readonly startAt: EpochMs;
+  readonly versions: RecordVersions;
+  readonly witness: HostWitness;
+  behaviourOf(request: ArmRequest): SimulatedBehaviour;
+  onDurable(batch: Batch): void;
+  onEvent(event: SupervisorEvent): void;
+  /** A daemon ended by itself, or refused to start. */
+  onFatal(error: KronError): void;
+  /** A planned crash has happened. */
+  onCrash(): void;
+}
+
+/** The ledger is handed on instead of being kept: it would be larger than all the rest together. */
+class HandingDisk extends MemoryDisk {
+  constructor(private readonly onDurable: (batch: Batch) => void) {
+    super("simulation");
+  }
+
+  override apply(batch: Batch): void {
+    this.onDurable(batch);
+    super.apply({ ...batch, ledger: [] });
+  }
+}
+
+interface Daemon extends Life {
+  /** Asked for and not answered yet. */
+  operations: number;
+  readonly supervisor: Supervisor;
+  readonly term: LockTerm;
+  readonly launcher: ReturnType<SimulatedHost["launcher"]>;
+}
+
+/** So many turns of the event loop without any call of a port: what is under way waits for the virtual clock. */
+const QUIET_TURNS = 64;
+const MAX_ARMED = 10_000;
+
+export class SimulatedMachine {
+  readonly clock: SimulatedClock;
+  readonly host: SimulatedHost;
+  readonly guard: PortGuard;
+  private readonly disk: MemoryDisk;
+  private daemon: Daemon | null = null;
+  private attempts = 0;
+
+  constructor(private readonly options: MachineOptions) {
+    this.clock = new SimulatedClock({ startAt: options.startAt });
+    this.disk = new HandingDisk(options.onDurable);
+    this.host = new SimulatedHost(this.clock, options.behaviourOf, options.witness);
+    this.guard = new PortGuard(this.disk, () => {
+      this.kill();
+      options.onCrash();
+    });
+  }
+
+  get isUp(): boolean {
+    return this.daemon !== null;
+  }
+
+  boot({ definitions, settings }: Loaded): void {
+    if (this.daemon !== null) throw new Error("invariant broken: a daemon runs already");
+    const term = unwrap(acquireMemoryLock(this.disk));
+    const launcher = this.host.launcher(MAX_ARMED);
+    const life = { isAlive: true, operations: 0 };
+    const supervisor = createSupervisor(this.guard.between(this.portsOf(term, launcher), life));
+    const daemon: Daemon = Object.assign(life, { supervisor, term, launcher });
+    this.daemon = daemon;
+    void supervisor.failed.then((error) => this.failed(daemon, error));
+    this.begin(async () => {
+      await supervisor.start(definitions, settings).catch((error: unknown) => this.failed(daemon, error));
+    });
+  }
+
+  /** As by SIGKILL: nothing is said any more, gates close, the lock is free; what runs goes on (S29). */
+  kill(): void {
+    const { daemon } = this;
+    if (daemon === null) return;
+    daemon.isAlive = false;
+    this.daemon = null;
+    daemon.launcher.die();
+    daemon.term.release();
+  }
+
+  /** In order. Nobody waits for runs. */
+  stop(): void {
+    const { daemon } = this;
+    if (daemon === null) return;
+    this.begin(async () => {
+      await daemon.supervisor.stop({ graceful: false }).catch((error: unknown) => this.failed(daemon, error));
+      if (this.daemon === daemon) this.kill();
+    });
+  }
+
+  /** No process survives. */
+  reboot(): void {
+    this.kill();
+    this.host.reboot();
+  }
+
+  loseLauncher(): void {
+    this.daemon?.launcher.loseProcess();
+  }
+
+  /** Something that the daemon is asked to do; it is waited for as far as that takes no time. */
+  begin(operation: (supervisor: Supervisor) => Promise<void>): void {
+    const { daemon } = this;
+    if (daemon === null) throw new Error("invariant broken: there is no daemon to ask");
+    daemon.operations += 1;
+    void operation(daemon.supervisor).finally(() => {
+      daemon.operations -= 1;
+      this.guard.activity += 1;
+    });
+  }
+
+  /** Until nothing goes on any more, or only what needs time to pass. */
+  async settle(): Promise<void> {
+    for (let quiet = 0; quiet < QUIET_TURNS; ) {
+      const before = this.guard.activity;
+      if (await this.isAtRest()) return;
+      await turn();
+      quiet = this.guard.activity === before ? quiet + 1 : 0;
+    }
+  }
+
+  private async isAtRest(): Promise<boolean> {
+    if (this.daemon === null) return true;
+    if (this.daemon.operations > 0) return false;
+    let isIdle = false;
+    const note = (): void => {
+      isIdle = true;
+    };
+    this.daemon.supervisor.whenIdle().then(note, note);
+    await Promise.resolve();
+    return isIdle;
+  }
+
+  private portsOf(term: LockTerm, launcher: Daemon["launcher"]): SupervisorPorts {
+    return {
+      clock: this.clock,
+      store: unwrap(openMemoryStore(term, this.disk)),
+      term,
+      launcher,
+      copies: { isKept: () => false, keep: (key) => `${key}.corrupt` },
+      bootId: this.host.bootId,
+      versions: this.options.versions,
+      outputDirectory: "/simulated",
+      baseEnv: {},
+      newId: () => `a${String(++this.attempts).padStart(9, "0")}`,
+      onEvent: (event) => this.options.onEvent(event),
+    };
+  }
+
+  private failed(daemon: Daemon, cause: unknown): void {
+    if (!daemon.isAlive || this.daemon !== daemon) return;
+    this.kill();
+    const about = { component: "scheduler", operation: "run", cause } as const;
+    const isKron = cause instanceof KronError;
+    this.options.onFatal(isKron ? cause : new KronError("invariant-broken", messageOf(cause), about));
+  }
+}
+
+function unwrap<T>(result: Result<T, KronError>): T {
+  if (!result.ok) throw result.error;
+  return result.value;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
