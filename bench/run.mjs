@@ -1,51 +1,71 @@
 /**
- * The benchmark harness: `npm run bench -- [NAME ...] [--json FILE] [--quick]`. Each benchmark measures Kron and its
- * peers in the same run and reports ratios, because absolute figures say more about the machine than about the program.
+ * The benchmark harness: `npm run bench -- [NAME ...] [--json FILE] [--quick | --full]`. Each benchmark measures Kron and
+ * its peers in the same run and reports ratios, because absolute figures say more about the machine than about the program.
+ * `--full` adds what needs a million jobs, `--save` keeps the data in bench/results. `--document [FILE.json ...]` measures
+ * nothing: it writes docs/benchmarks.md from what was measured (without files, from bench/results), and with `--check` it
+ * only says whether the page would change.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { saveResult, writeDocument } from "./lib/document.mjs";
 import { machine } from "./lib/measure.mjs";
+import { isInstalled, npmCi } from "./lib/npm.mjs";
 import { markdown } from "./lib/report.mjs";
 
 const BENCHMARKS = {
   core: () => import("./core/index.mjs"),
+  forecast: () => import("./forecast/index.mjs"),
   scheduler: () => import("./scheduler/index.mjs"),
+  queues: () => import("./queues/index.mjs"),
+  growth: () => import("./growth/index.mjs"),
+  fire: () => import("./krond/fire.mjs"),
+  commit: () => import("./krond/commit.mjs"),
+  boot: () => import("./krond/boot.mjs"),
+  idle: () => import("./krond/idle.mjs"),
+  memory: () => import("./krond/memory.mjs"),
 };
+/** Names for several at once. */
+const GROUPS = { krond: ["fire", "commit", "boot", "idle", "memory"] };
 const folder = fileURLToPath(new URL(".", import.meta.url));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "string" }, quick: { type: "boolean", default: false } },
+  options: {
+    json: { type: "string" },
+    quick: { type: "boolean", default: false },
+    full: { type: "boolean", default: false },
+    document: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
+    save: { type: "boolean", default: false },
+  },
 });
-const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
+if (values.document) process.exit(writeDocument(positionals, { isCheck: values.check }));
+const names = positionals.length > 0 ? positionals.flatMap((name) => GROUPS[name] ?? name) : Object.keys(BENCHMARKS);
 const unknown = names.filter((name) => !(name in BENCHMARKS));
 if (unknown.length > 0) {
-  process.stderr.write(`bench: unknown name ${unknown.join(", ")}; there is: ${Object.keys(BENCHMARKS).join(", ")}\n`);
+  const known = [...Object.keys(BENCHMARKS), ...Object.keys(GROUPS)].join(", ");
+  process.stderr.write(`bench: unknown name ${unknown.join(", ")}; there is: ${known}\n`);
   process.exit(1);
 }
 
 /** Peers live in a package of their own, so that installing Kron never installs them. */
 function installPeers() {
-  const installed = `${folder}node_modules/.package-lock.json`;
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(`${folder}package-lock.json`).mtimeMs) return;
+  if (isInstalled(folder)) return;
   process.stderr.write("bench: installing the peers ...\n");
-  const npm = process.env.npm_execpath;
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-  const [command, all] = npm?.endsWith(".js") ? [process.execPath, [npm, ...args]] : ["npm", args];
-  const result = spawnSync(command, all, { cwd: folder, encoding: "utf8" });
-  if (result.status !== 0)
-    process.stderr.write(`bench: the peers cannot be installed and are left out\n${result.stderr}`);
+  const failure = npmCi(folder);
+  if (failure !== null) process.stderr.write(`bench: the peers cannot be installed and are left out\n${failure}\n`);
 }
 
 installPeers();
-const report = { machine: machine(), rows: [], notes: [] };
+const report = { date: new Date().toISOString(), machine: machine(), rows: [], notes: [] };
 for (const name of names) {
+  const own = { date: new Date().toISOString(), machine: machine() };
   const { run } = await BENCHMARKS[name]();
-  const { rows, notes } = await run({ isQuick: values.quick });
+  const { rows, notes } = await run({ isQuick: values.quick, isFull: values.full });
   report.rows.push(...rows);
   report.notes.push(...notes);
+  if (values.save) saveResult(name, { ...own, rows, notes });
 }
 process.stdout.write(markdown(report));
 if (values.json) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);

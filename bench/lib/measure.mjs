@@ -1,6 +1,6 @@
 /** Measuring: several rounds, their median, and how far they spread. Everything else is left to the machine. */
 import { execFileSync } from "node:child_process";
-import { cpus, totalmem } from "node:os";
+import { cpus, loadavg, totalmem } from "node:os";
 
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -11,6 +11,12 @@ export function median(values) {
 /** Half the distance between the fastest and the slowest round, as a share of the median. */
 export function spread(values) {
   return (Math.max(...values) - Math.min(...values)) / 2 / median(values);
+}
+
+/** The value that `share` of all values do not exceed (nearest rank); null of none. */
+export function quantile(values, share) {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
 }
 
 /** Operations per second of `batch(count)`, which must do `count` operations; the count is found so that a round takes `roundMs`. */
@@ -50,6 +56,8 @@ export function machine() {
     cpu: cpus()[0]?.model ?? "unknown",
     cores: cpus().length,
     memory_gib: Math.round(totalmem() / 2 ** 30),
+    /** Of the last minute, before anything is measured: more than 0 means that others are working beside it. */
+    load: Math.round(loadavg()[0] * 10) / 10,
   };
 }
 

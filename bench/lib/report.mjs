@@ -7,6 +7,16 @@ export function row(fields) {
   return Object.fromEntries([...ROW_KEYS, ...Object.keys(whole)].map((key) => [key, whole[key] ?? null]));
 }
 
+/** Of durations and sizes; of rates more is better. A row may say so itself. */
+const LOWER_IS_BETTER = /^(?:ns|µs|ms|s|B|KiB|MiB|KiB\/min|% of a core)$/;
+
+/** How many times better our value is than the peer's: more than 1 when it is; null when there is nothing to compare. */
+export function timesBetter({ value, peer_value: theirs, unit, better }) {
+  if (!value || !theirs) return null;
+  const isLower = better === undefined ? LOWER_IS_BETTER.test(unit) : better === "lower";
+  return isLower ? theirs / value : value / theirs;
+}
+
 export function number(value) {
   if (value === null || value === undefined) return "-";
   const size = Math.abs(value);

@@ -1,98 +1,23 @@
 /**
  * One library with one number of tasks: starts the process, leads it through registering, resting and firing, and reads
- * its memory and processor time from outside. Whatever does not end within its bound is cut off and named.
+ * its memory and processor time from outside.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { cpuMsOf, memoryOf } from "../lib/proc.mjs";
+import { CutOff, WorkerProcess } from "../lib/worker-process.mjs";
 
 const WORKER = fileURLToPath(new URL("./worker.mjs", import.meta.url));
 /** On the disk of the checkout: a temporary directory may be memory, where being durable costs nothing. */
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/", import.meta.url));
-const HEAP_MIB = 3_072;
-const MEMORY_LIMIT = 4 * 2 ** 30;
-const LOOK_MS = 100;
 const START_LIMIT_MS = 30_000;
 /** Between the end of the idle window and the moment when all is due. */
 const CALM_MS = 1_000;
 
 /** The library was slower than expected: worth another try with a longer lead. */
 export const NO_TIME_TO_REST = "registering took so long that the tasks were due before they could be seen resting";
-
-class CutOff extends Error {}
-
-class WorkerProcess {
-  #child;
-  #messages = [];
-  #stderr = "";
-  #ended;
-
-  constructor(library, count, directory) {
-    const args = ["--expose-gc", `--max-old-space-size=${HEAP_MIB}`, WORKER, library, String(count), directory];
-    const stdio = ["ignore", "ignore", "pipe", "ipc"];
-    this.#child = spawn(process.execPath, args, { stdio, env: { ...process.env, TZ: "UTC" } });
-    this.#child.on("message", (message) => this.#messages.push(message));
-    this.#child.stderr.setEncoding("utf8").on("data", (text) => {
-      this.#stderr = (this.#stderr + text).slice(-8_000);
-    });
-    this.#ended = once(this.#child, "exit");
-  }
-
-  get pid() {
-    return this.#child.pid;
-  }
-
-  send(type, fields = {}) {
-    // A process that died in between is noticed by whoever waits for the answer.
-    if (this.#child.connected) this.#child.send({ type, ...fields }, () => {});
-  }
-
-  /** The next message of this type; cut off when it takes too long, when the process dies, or when it eats the machine. */
-  async next(type, limitMs, what) {
-    const giveUpAt = Date.now() + limitMs;
-    for (;;) {
-      const found = this.#messages.find((message) => message.type === type);
-      if (found !== undefined) {
-        this.#messages = this.#messages.filter((message) => message !== found);
-        return found;
-      }
-      if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
-        throw new CutOff(`${what}: the process ended: ${this.#lastWords()}`);
-      }
-      if (Date.now() > giveUpAt) throw new CutOff(`${what}: not done after ${Math.round(limitMs / 1000)} s`);
-      if (this.#isGreedy()) throw new CutOff(`${what}: more than 4 GiB of memory`);
-      await wait(LOOK_MS);
-    }
-  }
-
-  async settled(what) {
-    this.send("settle");
-    await this.next("settled", START_LIMIT_MS, what);
-    return memoryOf(this.pid);
-  }
-
-  async end() {
-    this.#child.kill("SIGKILL");
-    await this.#ended;
-  }
-
-  #isGreedy() {
-    try {
-      return memoryOf(this.pid).rss > MEMORY_LIMIT;
-    } catch {
-      return false;
-    }
-  }
-
-  #lastWords() {
-    const said = /FATAL ERROR: .*|\w*Error: .*/.exec(this.#stderr)?.[0].trim().slice(0, 160);
-    return said ?? this.#child.signalCode ?? `exit ${this.#child.exitCode}`;
-  }
-}
 
 /** The first whole slot (a second, or a minute) that leaves the library time to register and to be seen resting. */
 function dueAfter(leadMs, slotMs) {
@@ -146,7 +71,7 @@ async function fire(worker, { count, dueAt, fireLimitMs }, result) {
 export async function measureCell(library, { count, leadMs, settings }) {
   mkdirSync(CACHE, { recursive: true });
   const directory = mkdtempSync(join(CACHE, "bench-scheduler-"));
-  const worker = new WorkerProcess(library, count, directory);
+  const worker = new WorkerProcess(WORKER, library, count, directory);
   const result = {};
   try {
     await lead(worker, { count, leadMs, settings }, result);

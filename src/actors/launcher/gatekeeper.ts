@@ -3,7 +3,7 @@
  * message, and tells of each end once. What is durable, and whether a period may run, is not its business.
  */
 import * as fs from "node:fs";
-import { type EpochMs, floorToSecond } from "../../core/time/instant.js";
+import type { EpochMs } from "../../core/time/instant.js";
 import { identityOf, readBootId } from "../process-identity.js";
 import { ProcessScanner } from "../process-scan.js";
 import { signalGroup, type TreeTarget, terminateTree } from "../process-tree.js";
@@ -22,12 +22,14 @@ import type { Armed, ArmFailure, ArmRequest, OutputPlan, RunOutput } from "./por
 import { type Identity, resolveIdentity, verifyIdentity } from "./privileges.js";
 import type { DaemonFrame, LauncherFrame } from "./protocol.js";
 import { argvOf, failure } from "./request-check.js";
+import { Uptime } from "./uptime.js";
 
 export class Gatekeeper {
   private readonly attempts = new Map<string, Attempt>();
   private readonly accounts = new Accounts();
   private readonly scanner = new ProcessScanner();
   private readonly pacer = new Pacer();
+  private readonly uptime = new Uptime();
   private readonly shell = findGateShell();
   private readonly bootId = readBootId();
   private readonly hardFiles = hardOpenFiles();
@@ -198,7 +200,7 @@ export class Gatekeeper {
       return;
     }
     attempt.phase = "released";
-    attempt.process?.release(uptimeHundredthsAt(latestAt, Date.now()));
+    attempt.process?.release(this.uptime.hundredthsAt(latestAt, Date.now()));
   }
 
   private abort(id: string): void {
@@ -321,11 +323,4 @@ function limitsOf(graceMs: number): { readonly graceMs: number; readonly killMs:
 /** As cron does: the shell is the one that runs commands here, whatever the account logs in with. */
 function accountEnv({ account }: Identity): Readonly<Record<string, string>> {
   return { HOME: account.home, LOGNAME: account.name, USER: account.name, SHELL: "/bin/sh" };
-}
-
-/** The end of the last second at which a start is in time, in hundredths of a second since the boot. */
-function uptimeHundredthsAt(latestAt: EpochMs, now: EpochMs): number {
-  const uptimeSeconds = Number(fs.readFileSync("/proc/uptime", "latin1").split(" ", 1)[0]);
-  const leftMs = floorToSecond(latestAt) + 999 - now;
-  return Math.round(uptimeSeconds * 100) + Math.floor(leftMs / 10);
 }

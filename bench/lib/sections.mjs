@@ -1,0 +1,273 @@
+/**
+ * How the rows of each budget become tables: what a row's name says about its table, its column and whose value it is.
+ * Budgets are checked here against what was measured; why one is missed is told in reasons.json.
+ */
+const KRON = "Kron";
+
+function parts(name) {
+  return name.split(", ");
+}
+
+/** "next occurrence, UTC": one table of zones. */
+function byLast({ name }) {
+  const [what, ...rest] = parts(name);
+  return { table: what, column: rest.join(", "), subject: KRON };
+}
+
+/** "lateness p99, 1,000 at once": a table for each size, and in it a column for each figure. */
+function byFigure({ name }) {
+  const [what, ...rest] = parts(name);
+  return { table: rest.join(", "), column: what, subject: KRON };
+}
+
+/** "registering, 1,000 tasks, memoryStore, 3 rounds": a table for each figure, a column for each size. */
+function byStore({ name }) {
+  const match = /^(.*), ([\d,]+ tasks), (\w+), \d+ rounds?$/.exec(name);
+  if (match === null) return { table: name, column: "", subject: KRON };
+  return { table: match[1], column: match[2], subject: `Kron, ${match[3]}` };
+}
+
+export const LAYOUTS = {
+  P1: byLast,
+  P3: byFigure,
+  P5: byFigure,
+  P7: byFigure,
+  P8: byFigure,
+  D1: byStore,
+  D2: byStore,
+  D3: byStore,
+  D4: byStore,
+};
+
+/** Several rows' figures in one table, each with its own verdict. */
+function least(rows, value) {
+  const values = rows.map(value).filter((one) => Number.isFinite(one));
+  return values.length === 0 ? null : Math.min(...values);
+}
+
+function most(rows, value) {
+  const values = rows.map(value).filter((one) => Number.isFinite(one));
+  return values.length === 0 ? null : Math.max(...values);
+}
+
+function named(rows, pattern) {
+  return rows.filter(({ name }) => pattern.test(name));
+}
+
+function against(rows, pattern) {
+  return rows.filter(({ peer }) => pattern.test(peer ?? ""));
+}
+
+const times = (value) => `${Number(value.toPrecision(3))} ×`;
+const milliseconds = (value) => `${Number(value.toPrecision(3))} ms`;
+
+/**
+ * `figure` picks what was measured (null: it was not), `isHeld` says whether that is within the budget, `told` how it is
+ * written.
+ */
+export const BUDGETS = [
+  {
+    id: "P1",
+    key: "P1-javascript",
+    budget: "faster than every JavaScript library, in every zone",
+    figure: (rows, better) =>
+      least(
+        rows.filter(({ peer }) => !peer?.includes("(Go)")),
+        better,
+      ),
+    isHeld: (value) => value > 1,
+    told: times,
+  },
+  {
+    id: "P1",
+    key: "P1-croner",
+    budget: "at least 50 × croner",
+    figure: (rows, better) => least(against(rows, /^croner$/), better),
+    isHeld: (value) => value >= 50,
+    told: times,
+  },
+  {
+    id: "P1",
+    key: "P1-cron-parser",
+    budget: "at least 200 × cron-parser",
+    figure: (rows, better) => least(against(rows, /^cron-parser$/), better),
+    isHeld: (value) => value >= 200,
+    told: times,
+  },
+  {
+    id: "P1",
+    key: "P1-go",
+    budget: "level with Go's robfig/cron",
+    figure: (rows, better) => least(against(rows, /\(Go\)/), better),
+    isHeld: (value) => value >= 1,
+    told: times,
+  },
+  {
+    id: "P2",
+    key: "P2-decide",
+    budget: "at least 500,000 decisions a second on one core",
+    figure: (rows) => least(named(rows, /^decide(?! in the pool)/), ({ value }) => value),
+    isHeld: (value) => value >= 500_000,
+    told: (value) => `${Math.round(value).toLocaleString("en")}/s`,
+  },
+  {
+    id: "P2",
+    key: "P2-pool",
+    budget: "with the pool on two cores at least 1.6 × as many",
+    figure: (rows, better) => least(named(rows, /^decide in the pool/), better),
+    isHeld: (value) => value >= 1.6,
+    told: times,
+  },
+  {
+    id: "P3",
+    key: "P3-million",
+    budget: "at most 400 bytes of own memory a resting job at 1,000,000 jobs",
+    figure: (rows) => most(named(rows, /when settled, 1,000,000 jobs/), ({ value }) => value),
+    isHeld: (value) => value <= 400,
+    told: (value) => `${Math.round(value)} bytes`,
+  },
+  {
+    id: "P4",
+    key: "P4-first",
+    budget: "first start with 100,000 jobs from files at most 10 s",
+    figure: (rows) => most(named(rows, /^first start from .*, 100,000 jobs/), ({ value }) => value),
+    isHeld: (value) => value <= 10_000,
+    told: milliseconds,
+  },
+  {
+    id: "P4",
+    key: "P4-restart",
+    budget: "restart with 100,000 jobs at most 2 s",
+    figure: (rows) => most(named(rows, /^restart, .*, 100,000 jobs/), ({ value }) => value),
+    isHeld: (value) => value <= 2_000,
+    told: milliseconds,
+  },
+  {
+    id: "P4",
+    key: "P4-million",
+    budget: "restart with 1,000,000 jobs at most 15 s",
+    figure: (rows) => most(named(rows, /^restart, .*1,000,000 jobs/), ({ value }) => value),
+    isHeld: (value) => value <= 15_000,
+    told: milliseconds,
+  },
+  {
+    id: "P4",
+    key: "P4-loop-p99",
+    budget: "delay of the event loop while starting: p99 at most 20 ms",
+    figure: (rows) => most(named(rows, /^delay of the event loop p99/), ({ value }) => value),
+    isHeld: (value) => value <= 20,
+    told: milliseconds,
+  },
+  {
+    id: "P4",
+    key: "P4-loop-max",
+    budget: "delay of the event loop while starting: at most 100 ms",
+    figure: (rows) => most(named(rows, /^delay of the event loop max/), ({ value }) => value),
+    isHeld: (value) => value <= 100,
+    told: milliseconds,
+  },
+  {
+    id: "P5",
+    key: "P5-spawn",
+    budget: "1,000 at once: p99 of lateness at most 1.3 × that of C's posix_spawn (so at least 0.77 × as good)",
+    figure: (rows, better) => least(against(named(rows, /^start lateness p99, 1,000 /), /posix_spawn/), better),
+    isHeld: (value) => value >= 1 / 1.3,
+    told: times,
+  },
+  {
+    id: "P5",
+    key: "P5-cron",
+    budget: "1,000 at once: p99 of lateness at least 10 × better than Debian cron's",
+    figure: (rows, better) => least(against(named(rows, /^start lateness p99, 1,000 /), /cron/), better),
+    isHeld: (value) => value >= 10,
+    told: times,
+  },
+  {
+    id: "P5",
+    key: "P5-rate",
+    budget: "5,000 at once: at least 70 % of the starts a second of C's posix_spawn",
+    figure: (rows, better) => least(against(named(rows, /^starts a second, 5,000 /), /posix_spawn/), better),
+    isHeld: (value) => value >= 0.7,
+    told: times,
+  },
+  {
+    id: "P5",
+    key: "P5-loop",
+    budget: "delay of the event loop meanwhile: p99 at most 20 ms",
+    figure: (rows) => most(named(rows, /event loop/), ({ value }) => value),
+    isHeld: (value) => value <= 20,
+    told: milliseconds,
+  },
+  {
+    id: "P5",
+    key: "P5-missed",
+    budget: "none missed within a deadline of 30 s",
+    figure: (rows) => least(named(rows, /^executed within a deadline/), ({ value }) => value),
+    isHeld: (value) => value === 100,
+    told: (value) => `${value} % executed`,
+  },
+  {
+    id: "P6",
+    key: "P6-raw",
+    budget: "at least 70 % of what lmdb alone does with the same bytes",
+    figure: (rows, better) => least(named(rows, /^durable transitions/), better),
+    isHeld: (value) => value >= 0.7,
+    told: times,
+  },
+  {
+    id: "P7",
+    key: "P7-p99",
+    budget: "10,000 at once: p99 of lateness at most 1 s",
+    figure: (rows) => most(named(rows, /^lateness p99, 10,000/), ({ value }) => value),
+    isHeld: (value) => value <= 1_000,
+    told: milliseconds,
+  },
+  {
+    id: "P7",
+    key: "P7-bullmq",
+    budget: "10,000 at once: p99 at least 3 × sooner than BullMQ's, whichever way it is used",
+    figure: (rows, better) => least(against(named(rows, /^lateness p99, 10,000/), /^BullMQ/), better),
+    isHeld: (value) => value >= 3,
+    told: times,
+  },
+  {
+    id: "P8",
+    key: "P8-cpu",
+    budget: "at most 0.5 % of a core with 100,000 resting jobs",
+    figure: (rows) => most(named(rows, /^processor time, 100,000/), ({ value }) => value),
+    isHeld: (value) => value <= 0.5,
+    told: (value) => `${Number(value.toPrecision(2))} %`,
+  },
+  {
+    id: "P10",
+    key: "P10-seconds",
+    budget: "10,000 jobs over 24 hours in at most 3 s",
+    figure: (rows) => most(named(rows, /10,000 jobs × 24 h/), ({ value }) => value),
+    isHeld: (value) => value <= 3,
+    told: (value) => `${Number(value.toPrecision(3))} s`,
+  },
+  {
+    id: "P11",
+    key: "P11-log",
+    budget: "by the number of jobs or tasks: like log n, the exponent at most 0.35 with all that caches add",
+    figure: (rows) =>
+      most(
+        rows.filter(({ grows }) => grows === "log"),
+        ({ slope }) => slope,
+      ),
+    isHeld: (value) => value <= 0.35,
+    told: (value) => `exponent ${value.toFixed(2)}`,
+  },
+  {
+    id: "P11",
+    key: "P11-not",
+    budget: "by the length of the past, of a gap, of a window: not at all, the exponent at most 0.1",
+    figure: (rows) =>
+      most(
+        rows.filter(({ grows }) => grows === "not"),
+        ({ slope }) => slope,
+      ),
+    isHeld: (value) => value <= 0.1,
+    told: (value) => `exponent ${value.toFixed(2)}`,
+  },
+];
