@@ -22,7 +22,7 @@ import { recoverUnusable } from "./recovery.js";
 import type { Schedule } from "./schedule.js";
 import { Survey, type Wanted } from "./survey.js";
 
-const NOTHING_KNOWN: LastVersion = { definition: null, text: null, isInForce: false, definedAt: null };
+const NOTHING_KNOWN: LastVersion = { definition: null, text: null, isIntact: true, isInForce: false, definedAt: null };
 
 export class Boot {
   constructor(
@@ -69,6 +69,7 @@ export class Boot {
     if (known === null) entry.isRemoved = true;
     await this.core.load(entry);
     entry.activation = activate(document, entry.scope);
+    this.core.observer?.activated(entry.definition, entry.activation, this.ports.clock.now());
     for (const { execution } of entry.activation.attempts) await this.core.executor.adopt(entry, execution);
   }
 

@@ -182,7 +182,8 @@ export class SupervisorCore {
     operation.catch((error: unknown) => this.fail(error, "run"));
   }
 
-  private get observer(): SupervisorObserver | null {
+  /** Who looks on; null for nobody. */
+  get observer(): SupervisorObserver | null {
     return this.ports.observer?.current ?? null;
   }
 
@@ -236,7 +237,8 @@ export class SupervisorCore {
 
   /** The definition on record; enough of one to watch runs to their end where nobody knows it. */
   async definitionOf(identity: string): Promise<JobDefinition> {
-    const { definition } = await this.stored(() => lastVersion(identity, this.ports.store), identity);
+    const { definition, isIntact } = await this.stored(() => lastVersion(identity, this.ports.store), identity);
+    if (!isIntact) throw unreadable(identity, "its definition does not match its checksum");
     return definition ?? placeholderDefinition(identity);
   }
 
@@ -302,7 +304,17 @@ export class SupervisorCore {
     if (use === "foreign") taken = step(entry.scope, activation, event, { now, freshId: this.ports.newId() });
     if (use === "taken") entry.prearmed = null;
     const { effects } = taken;
-    this.observer?.stepped(entry.identity, event, { before: activation, after: taken.activation, effects }, now);
+    this.observer?.stepped(
+      entry.identity,
+      event,
+      {
+        before: activation,
+        after: taken.activation,
+        effects,
+        definition: entry.definition,
+      },
+      now,
+    );
     entry.activation = taken.activation;
     entry.successorDueAt = taken.successorDueAt;
     this.executor.follow(entry, activation.attempts, taken.activation.attempts);

@@ -9,9 +9,11 @@ import type { DefinitionVersion, StateReader } from "../../persist/store.js";
 
 /** The definition that came into force last. Versions never go back in time, so it is the newest one on record. */
 export interface LastVersion {
-  /** null: none is known, or this version of the program does not read it. */
+  /** null: none is known, it is damaged, or this version of the program does not read it. */
   readonly definition: JobDefinition | null;
   readonly text: string | null;
+  /** False: it does not match its checksum. An older one must not be taken in its place. */
+  readonly isIntact: boolean;
   /** Whether the job is there; a removed one comes back with a version of its own. */
   readonly isInForce: boolean;
   readonly definedAt: EpochMs | null;
@@ -20,16 +22,14 @@ export interface LastVersion {
 type Definitions = Pick<StateReader, "definitionVersions">;
 
 export async function lastVersion(identity: string, store: Definitions): Promise<LastVersion> {
-  const intact = (await store.definitionVersions(identity)).filter(({ isIntact }) => isIntact);
-  const newest = intact.at(-1);
-  const text = intact.findLast((version) => version.text !== null)?.text ?? null;
+  const versions = await store.definitionVersions(identity);
+  const newest = versions.at(-1);
+  const definedAt = newest?.definedAt ?? null;
+  if (newest?.isIntact === false) return { definition: null, text: null, isIntact: false, isInForce: false, definedAt };
+  const text = versions.findLast((version) => version.isIntact && version.text !== null)?.text ?? null;
   const isInForce = newest !== undefined && newest.text !== null;
-  return {
-    definition: text === null ? null : definitionOf(text),
-    text,
-    isInForce,
-    definedAt: newest?.definedAt ?? null,
-  };
+  const definition = text === null ? null : definitionOf(text);
+  return { definition, text, isIntact: true, isInForce, definedAt };
 }
 
 function definitionOf(text: string): JobDefinition | null {

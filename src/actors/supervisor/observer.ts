@@ -20,6 +20,8 @@ export interface ObservedStep {
   readonly before: Activation;
   readonly after: Activation;
   readonly effects: readonly OutwardEffect[];
+  /** The one that is in force after the step. */
+  readonly definition: JobDefinition;
 }
 
 /** A place at the window: whoever looks on takes it, and leaves it empty again. */

@@ -83,6 +83,7 @@ export class Reload {
     const version = versionAfter(last, identity, wanted.textAt(index), this.ports.clock.now());
     const isNew = isAdded && last.definedAt === null && (await this.core.storedDocument(identity)) === null;
     if (isNew && (await this.core.greet(entry, { definition, version }))) return;
+    if (isNew && !entry.isLoaded) entry.use(definition, this.settings());
     const definitions = [version];
     await this.core.ask(entry, {
       event: (told, now) => {

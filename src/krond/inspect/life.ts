@@ -1,0 +1,227 @@
+/**
+ * From what the supervisor's observer is told to frames: pure. A job's activation before and after a step is compared;
+ * what is new is born, what has changed has a new snapshot, what is gone has ended.
+ */
+import type { EpochMs } from "../../core/time/instant.js";
+import type { Activation, Attempt } from "../../machines/activation.js";
+import type { OutwardEffect } from "../../machines/effects.js";
+import type { ExecutionSnapshot } from "../../machines/execution.machine.js";
+import type { PeriodSnapshot } from "../../machines/period.machine.js";
+import type { ActivationEvent } from "../../machines/step.js";
+import { CHARTS } from "./charts.js";
+import { briefLife, endedExecution, endOfAttempt, endOfClaimed, endOfLive, outcomesIn } from "./endings.js";
+import {
+  type ActorBirth,
+  type ActorKind,
+  actorFrame,
+  eventFrame,
+  type Frame,
+  type FrameEvent,
+  jobSession,
+  LAUNCHER,
+  type PublicSnapshot,
+  periodSession,
+  type Said,
+  SUPERVISOR,
+  snapshotFrame,
+} from "./frames.js";
+import {
+  executionSnapshot,
+  isOver,
+  type JobView,
+  jobSnapshot,
+  periodSnapshot,
+  plannedSnapshot,
+  publicEvent,
+} from "./public-view.js";
+
+/** A job with something under way. */
+export interface LiveJob {
+  readonly identity: string;
+  readonly definition: JobView["definition"];
+  readonly activation: Activation;
+}
+
+export interface TakenStep {
+  readonly identity: string;
+  /** The one in force after the step; null: not known. */
+  readonly definition: JobView["definition"];
+  readonly event: ActivationEvent;
+  readonly before: Activation;
+  readonly after: Activation;
+  readonly effects: readonly OutwardEffect[];
+}
+
+/** All that there is of it now: on its rehydration, and for a client that has just come. */
+export function presentFrames(live: LiveJob, now: EpochMs): Said[] {
+  const { identity, activation } = live;
+  const periods = [...periodsOf(activation).values()];
+  return [
+    bornJob(identity, jobSnapshot(viewOf(live)), now),
+    ...periods.map((period) => bornPeriod(identity, period, periodSnapshot(period), now)),
+    ...activation.attempts.map((attempt) => bornExecution(identity, attempt, activation, now)),
+  ];
+}
+
+/** One frame for a job of which only its document is left. */
+export function restingFrame(identity: string, snapshot: PublicSnapshot, now: EpochMs): Said {
+  return bornJob(identity, snapshot, now);
+}
+
+export function passivatedFrame(live: LiveJob, wakeAt: EpochMs | null, now: EpochMs): Said {
+  const snapshot = jobSnapshot({ ...viewOf(live), isResting: true, wakeAt });
+  return said("job", live.identity, snapshotFrame(jobSession(live.identity), { type: "REST" }, snapshot, now));
+}
+
+export function steppedFrames(step: TakenStep, now: EpochMs): Said[] {
+  return [
+    received(step, now),
+    ...bornPeriods(step, now),
+    ...changedExecutions(step, now),
+    ...changedPeriods(step, now),
+    ...changedJob(step, now),
+  ];
+}
+
+/** What the launcher or the store reports is about an attempt; everything else is for the job. */
+function received({ identity, event, before }: TakenStep, now: EpochMs): Said {
+  const isKnown = "attemptId" in event && before.attempts.some((attempt) => idOf(attempt) === event.attemptId);
+  const sourceId = FROM_LAUNCHER.has(event.type) ? LAUNCHER : SUPERVISOR;
+  const sessionId = isKnown ? event.attemptId : jobSession(identity);
+  return said(isKnown ? "execution" : "job", identity, eventFrame(sessionId, sourceId, publicEvent(event), now));
+}
+
+const FROM_LAUNCHER: ReadonlySet<ActivationEvent["type"]> = new Set([
+  "READY",
+  "FAILED",
+  "STARTED",
+  "NOT_RUN",
+  "EXITED",
+  "LOST",
+  "TERMINATED",
+]);
+
+/** Every period begins as planned, and one that is due goes on from there in the same step. */
+function bornPeriods({ identity, before, after, effects, event }: TakenStep, now: EpochMs): Said[] {
+  const [known, present] = [periodsOf(before), periodsOf(after)];
+  const brief = [...outcomesIn(effects).values()].filter(
+    ({ periodId }) => !known.has(periodId) && !present.has(periodId),
+  );
+  const briefLives = brief.flatMap((fact) => {
+    const [first, last] = briefLife(fact);
+    const sessionId = periodSession(identity, fact.periodId);
+    const born = bornActor("period", identity, fact.periodId, { sessionId, snapshot: first }, now);
+    return [born, changed("period", identity, sessionId, event, last, now)];
+  });
+  const born = [...present].filter(([periodId]) => !known.has(periodId));
+  return [
+    ...briefLives,
+    ...born.flatMap(([periodId, period]) => {
+      const first = bornPeriod(identity, period, plannedSnapshot(period), now);
+      if (period.matches("planned")) return [first];
+      const sessionId = periodSession(identity, periodId);
+      return [first, changed("period", identity, sessionId, event, periodSnapshot(period), now)];
+    }),
+  ];
+}
+
+function changedExecutions({ identity, before, after, event }: TakenStep, now: EpochMs): Said[] {
+  const [known, present] = [attemptsOf(before), attemptsOf(after)];
+  const there = after.attempts.flatMap((attempt) => {
+    const was = known.get(idOf(attempt));
+    if (was === undefined) return [bornExecution(identity, attempt, after, now)];
+    if (was.execution === attempt.execution) return [];
+    return [changed("execution", identity, idOf(attempt), event, executionSnapshot(attempt.execution), now)];
+  });
+  const gone = before.attempts.filter((attempt) => !present.has(idOf(attempt)));
+  const ended = gone.map((attempt) => {
+    const last = endedExecution(endOfAttempt(attempt.execution, event, now));
+    return changed("execution", identity, idOf(attempt), event, last, now);
+  });
+  return [...there, ...ended];
+}
+
+function changedPeriods(step: TakenStep, now: EpochMs): Said[] {
+  const { identity, before, after, event } = step;
+  const present = periodsOf(after);
+  return [...periodsOf(before)].flatMap(([periodId, was]) => {
+    const is = present.get(periodId);
+    // One that is kept with its attempt after its end was told of then.
+    if (is === was || (is === undefined && isOver(was))) return [];
+    const snapshot = is === undefined ? endOfPeriod(step, periodId, was, now) : periodSnapshot(is);
+    return [changed("period", identity, periodSession(identity, periodId), event, snapshot, now)];
+  });
+}
+
+function endOfPeriod(step: TakenStep, periodId: string, was: PeriodSnapshot, now: EpochMs): PublicSnapshot {
+  const { before, event, effects } = step;
+  const owner = before.attempts.find(({ period }) => period === was);
+  if (owner !== undefined) return endOfClaimed(was, endOfAttempt(owner.execution, event, now));
+  return endOfLive(was, outcomesIn(effects).get(periodId));
+}
+
+function changedJob({ identity, definition, before, after, event }: TakenStep, now: EpochMs): Said[] {
+  if (before.job === after.job && before.undecided === after.undecided) return [];
+  const snapshot = jobSnapshot(viewOf({ identity, definition, activation: after }));
+  return [changed("job", identity, jobSession(identity), event, snapshot, now)];
+}
+
+function viewOf({ definition, activation: { job, undecided } }: LiveJob): JobView {
+  return { job, definition, undecided, isResting: false };
+}
+
+/** The live one, and those that were claimed. */
+function periodsOf({ period, attempts }: Activation): ReadonlyMap<string, PeriodSnapshot> {
+  const all = [...attempts.map((attempt) => attempt.period), period].filter((it) => it !== null);
+  return new Map(all.map((it) => [it.context.decision.periodId, it]));
+}
+
+function attemptsOf({ attempts }: Activation): ReadonlyMap<string, Attempt> {
+  return new Map(attempts.map((attempt) => [idOf(attempt), attempt]));
+}
+
+function idOf({ execution }: { readonly execution: ExecutionSnapshot }): string {
+  return execution.context.attempt.attemptId;
+}
+
+function bornJob(identity: string, snapshot: PublicSnapshot, now: EpochMs): Said {
+  const birth = { sessionId: jobSession(identity), parentId: SUPERVISOR, snapshot };
+  return bornActor("job", identity, identity, birth, now);
+}
+
+function bornPeriod(identity: string, period: PeriodSnapshot, snapshot: PublicSnapshot, now: EpochMs): Said {
+  const { periodId } = period.context.decision;
+  return bornActor("period", identity, periodId, { sessionId: periodSession(identity, periodId), snapshot }, now);
+}
+
+/** Below its period, where that is known: not of manual runs, nor of those that an earlier daemon started. */
+function bornExecution(identity: string, { execution }: Attempt, among: Activation, now: EpochMs): Said {
+  const { attemptId, source, periodId } = execution.context.attempt;
+  const isBelow = source === null && periodsOf(among).has(periodId);
+  const parentId = isBelow ? periodSession(identity, periodId) : jobSession(identity);
+  const birth = { sessionId: attemptId, parentId, snapshot: executionSnapshot(execution) };
+  return bornActor("execution", identity, attemptId, birth, now);
+}
+
+type Birth = Pick<ActorBirth, "sessionId" | "snapshot"> & Partial<Pick<ActorBirth, "parentId">>;
+
+function bornActor(kind: ActorKind, identity: string, name: string, birth: Birth, now: EpochMs): Said {
+  const { sessionId, snapshot, parentId = jobSession(identity) } = birth;
+  return said(kind, identity, actorFrame({ name, sessionId, parentId, definition: CHARTS[kind], snapshot }, now));
+}
+
+function changed(
+  kind: ActorKind,
+  identity: string,
+  sessionId: string,
+  event: ActivationEvent,
+  snapshot: PublicSnapshot,
+  now: EpochMs,
+): Said {
+  const cause: FrameEvent = publicEvent(event);
+  return said(kind, identity, snapshotFrame(sessionId, cause, snapshot, now));
+}
+
+function said(kind: ActorKind, identity: string, frame: Frame): Said {
+  return { kind, identity, frame };
+}

@@ -1,0 +1,130 @@
+import { once } from "node:events";
+import { afterEach, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { systemClock } from "../../../src/actors/clock.js";
+import { SimulatedHost } from "../../../src/actors/launcher/simulated-launcher.js";
+import { KronError } from "../../../src/core/errors/kron-error.js";
+import { readJobDefinition } from "../../../src/core/job/schema.js";
+import { CLIENT_LIMITS } from "../../../src/krond/inspect/client.js";
+import type { Frame } from "../../../src/krond/inspect/frames.js";
+import { Inspection } from "../../../src/krond/inspect/inspection.js";
+import { Lifecycle } from "../../../src/krond/lifecycle.js";
+import { SILENT_LOG } from "../../../src/krond/log.js";
+import { acquireMemoryLock } from "../../../src/persist/lock.js";
+import { MemoryDisk } from "../../../src/persist/memory/disk.js";
+import { openMemoryStore } from "../../../src/persist/memory/store.js";
+import { Scenario } from "../../machines/scenario.js";
+import { requireOk } from "../../support/results.js";
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function inspection() {
+  const disk = new MemoryDisk("inspection");
+  const term = requireOk(acquireMemoryLock(disk, disk.storeId));
+  const store = requireOk(openMemoryStore(term, disk));
+  const host = new SimulatedHost(systemClock, () => ({ runMs: null, exitCode: 0 }));
+  const lifecycle = new Lifecycle();
+  const ports = { clock: systemClock, lifecycle, store, launcher: host.launcher(), log: SILENT_LOG };
+  const subject = new Inspection({ host: "127.0.0.1", port: 0, origins: [] }, ports);
+  const url = await subject.open();
+  open.push(async () => {
+    await subject.close();
+    await store.close();
+    term.release();
+  });
+  return { subject, lifecycle, url };
+}
+
+function client(url: string, query = "") {
+  const socket = new WebSocket(`${url}/${query}`);
+  const frames: Frame[] = [];
+  const waiters: (() => void)[] = [];
+  socket.on("message", (data) => {
+    frames.push(JSON.parse(String(data)) as Frame);
+    for (const waiter of waiters.splice(0)) waiter();
+  });
+  open.push(async () => socket.terminate());
+  const event = async (type: string): Promise<Frame> => {
+    for (;;) {
+      const found = frames.find((frame) => frame.type === "@xstate.event" && frame.event.type === type);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => waiters.push(resolve));
+    }
+  };
+  return { socket, frames, event };
+}
+
+describe("the stream over a real socket", () => {
+  it("a client that stops taking is sent no more than fits, and hears how much it missed", async () => {
+    const { subject, url } = await inspection();
+    const slow = client(url);
+    await slow.event("LISTED");
+    slow.socket.pause();
+    const { activation } = new Scenario();
+    const FLOOD = 20_000;
+    const text = "x".repeat(1_000);
+    for (let count = 0; count < FLOOD; count += 1) {
+      const raw = { identity: `job/${count}`, schedule: "0 * * * *", command: ["true"], description: text };
+      subject.observer.current?.activated(requireOk(readJobDefinition(raw)), activation, 0);
+      if (count % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    slow.socket.resume();
+    const note = await slow.event("FRAMES_LEFT_OUT");
+    expect(note).toMatchObject({ sessionId: "inspector" });
+    const bytes = slow.frames.reduce((sum, frame) => sum + JSON.stringify(frame).length, 0);
+    expect(slow.frames.length).toBeLessThan(FLOOD);
+    expect(bytes).toBeLessThan(4 * CLIENT_LIMITS.waitingBytes);
+  });
+
+  it("the daemon's own life: what happens to it and what that makes of it", async () => {
+    const { subject, lifecycle, url } = await inspection();
+    for (const type of ["CONFIGURED", "LOCKED", "OPENED", "RECOVERED"] as const) lifecycle.tell({ type });
+    const one = client(url, "?kind=supervisor");
+    await one.event("LISTED");
+    lifecycle.tell({ type: "DRAIN", waitsForRuns: true });
+    lifecycle.tell({ type: "DRAINED" });
+    const closed = once(one.socket, "close");
+    await subject.close();
+    expect((await closed)[0]).toBe(1001);
+    const values = one.frames.flatMap((frame) => {
+      return frame.sessionId === "supervisor" && "snapshot" in frame
+        ? [[frame.snapshot.value, frame.snapshot.status]]
+        : [];
+    });
+    expect(values).toEqual([
+      ["running", "active"],
+      ["draining", "active"],
+      ["stopped", "done"],
+    ]);
+  });
+
+  it("after the last client nothing is made any more, and a new one finds what there is", async () => {
+    const { subject, url } = await inspection();
+    const first = client(url);
+    await first.event("LISTED");
+    const { activation } = new Scenario();
+    const definition = requireOk(readJobDefinition({ identity: "a", schedule: "0 * * * *", command: ["true"] }));
+    subject.observer.current?.activated(definition, activation, 0);
+    first.socket.terminate();
+    await once(first.socket, "close");
+    const second = client(url);
+    expect(await second.event("LISTED")).toMatchObject({ event: { live: 1 } });
+    expect(second.frames.some(({ sessionId }) => sessionId === "a")).toBe(true);
+  });
+});
+
+describe("the lifecycle", () => {
+  it.each([
+    ["a fatal error", { code: "state-write-failed" as const }, "failed"],
+    ["an error that the registry calls no reason to end", null, "stopped"],
+  ])("%s ends the daemon, and so does its chart", (_, fatal, value) => {
+    const lifecycle = new Lifecycle();
+    for (const type of ["CONFIGURED", "LOCKED", "OPENED", "RECOVERED"] as const) lifecycle.tell({ type });
+    const about = { component: "persist", operation: "commit" } as const;
+    lifecycle.fail(fatal === null ? new Error("x") : new KronError(fatal.code, "x", about));
+    expect([lifecycle.snapshot.value, lifecycle.snapshot.status]).toEqual([value, "done"]);
+  });
+});
