@@ -11,6 +11,7 @@ export default defineConfig({
     testing: "src/scheduler/testing/index.ts",
     kron: "src/cli/kron.ts",
     krond: "src/cli/krond.ts",
+    "decision-worker": "src/actors/pool/worker.ts",
     "launcher-process": "src/actors/launcher/process.ts",
   },
   format: ["esm"],

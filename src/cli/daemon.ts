@@ -72,6 +72,18 @@ export async function askDaemon(args: ParsedArgs, io: CliIo, request: ControlReq
   return withDaemon(args, io, (client) => client.ask(request));
 }
 
+/** Asks the daemon as often as it takes, or reads what the last one left behind. */
+export async function withDaemonOrStore<T>(
+  args: ParsedArgs,
+  io: CliIo,
+  ask: (client: ControlClient) => Promise<T>,
+  read: (reader: StateReader) => Promise<T>,
+): Promise<T> {
+  const directory = stateDirectoryOf(args, io);
+  const client = await connect(directory);
+  return client === null ? readStore(directory, read) : talk(client, ask);
+}
+
 export interface Reading<T> {
   readonly value: T;
   readonly isLive: boolean;
@@ -93,7 +105,7 @@ export async function askOrRead<T>(
   throw new CliError(EXIT.usage, about);
 }
 
-export async function readStore<T>(directory: string, read: (reader: StateReader) => Promise<T>): Promise<T> {
+export function mustHaveState(directory: string): void {
   const marker = readMarker(directory);
   if (marker.ok && marker.value === null) {
     throw new CliError(
@@ -102,6 +114,10 @@ export async function readStore<T>(directory: string, read: (reader: StateReader
       "name the daemon's state directory with --state",
     );
   }
+}
+
+export async function readStore<T>(directory: string, read: (reader: StateReader) => Promise<T>): Promise<T> {
+  mustHaveState(directory);
   const opened = await openStateReader(directory);
   if (!opened.ok) throw stateFailure(opened.error);
   try {

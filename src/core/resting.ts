@@ -13,7 +13,7 @@ import { canonicalParts, definitionFromCanonical } from "./job/canonical.js";
 import { type ContentHash, contentHashOf } from "./job/content-hash.js";
 import type { JobDefinition } from "./job/definition.js";
 import { canonicalRuleText, readJobDefinition } from "./job/schema.js";
-import { nextPeriod, planOnReturn } from "./periods.js";
+import { nextPeriod, openingAt, planOnReturn } from "./periods.js";
 import { dueAt, isBeforeDefinition } from "./policy.js";
 import { type DocumentMarks, marksOf, marksOfUsual } from "./state/marks.js";
 import { parseDocument } from "./state/parse.js";
@@ -209,6 +209,8 @@ function planQuiet(
 function isPassedOver(compiled: CompiledRule, nominalAt: EpochMs, marks: DocumentMarks, now: EpochMs): boolean {
   const { definedAt, pausedUntilAt } = marks;
   if (definedAt === null || floorToSecond(now) === definedAt || pausedUntilAt !== null) return false;
+  // The usual case takes no decision: nothing of the window lies before the definition.
+  if (openingAt(compiled, nominalAt) >= definedAt) return false;
   try {
     const decision = decide(compiled, nominalAt);
     return now >= dueAt(decision) && isBeforeDefinition(marks, decision);

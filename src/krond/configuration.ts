@@ -12,13 +12,17 @@ import {
   loadConfiguration,
 } from "../persist/configuration.js";
 
+const CRONTAB_PREFIX = "crontab:";
+
 export interface DaemonConfiguration {
   readonly files: readonly string[];
   readonly definitions: readonly JobDefinition[];
   readonly settings: Settings;
   readonly findings: readonly ConfigFinding[];
-  /** Jobs with a finding. */
-  readonly invalid: ReadonlySet<string>;
+  /** Whether a job that is in force and not among the definitions is to stay as it is (S35). */
+  keeps(identity: string): boolean;
+  /** Jobs among the definitions that this version would reject (S16). */
+  readonly accepted: readonly string[];
   /** Something is wrong that belongs to no job: jobs may be missing without having been removed. */
   readonly isIncomplete: boolean;
 }
@@ -32,7 +36,16 @@ export async function loadDaemonConfiguration(
   const named = all.map(({ located }) => located.identity);
   const invalid = new Set(named.filter((identity) => identity !== null));
   const definitions = jobs.map(({ definition }) => definition).filter(({ identity }) => !invalid.has(identity));
-  return { files, definitions, settings, findings: all, invalid, isIncomplete: named.includes(null) };
+  const isIncomplete = named.includes(null);
+  const crontabs = [...invalid].flatMap(crontabOf);
+  const keeps = (identity: string): boolean =>
+    isIncomplete || invalid.has(identity) || crontabs.some((prefix) => identity.startsWith(prefix));
+  return { files, definitions, settings, findings: all, accepted: [], isIncomplete, keeps };
+}
+
+/** A line of a crontab is named by what it says: nobody can tell which job a line was that cannot be read any more. */
+function crontabOf(identity: string): string[] {
+  return identity.startsWith(CRONTAB_PREFIX) ? [identity.slice(0, identity.lastIndexOf(":") + 1)] : [];
 }
 
 function unsupportedTarget({ definition, file, line, column }: LocatedJob): ConfigFinding[] {

@@ -3,8 +3,10 @@
  * version is the daemon's word; a client that does not know it goes no further.
  */
 import { z } from "zod";
+import { STANDINGS } from "./list-filter.js";
+import { LIST_LIMITS } from "./list-request.js";
 
-export const CONTROL_VERSION = 1;
+export const CONTROL_VERSION = 2;
 
 export const CONTROL_LIMITS = {
   /** Of one request line. */
@@ -17,14 +19,29 @@ export const CONTROL_LIMITS = {
   /** What a client waits for an answer. */
   answerMs: 60_000,
   historyEntries: 10_000,
+  /** Patterns, standings or tags of one list. */
+  filterWords: 64,
 } as const;
 
 const identity = z.string().min(1).max(512);
 const instant = z.int();
 
+function words<T extends z.ZodType>(word: T): z.ZodReadonly<z.ZodArray<T>> {
+  return z.array(word).max(CONTROL_LIMITS.filterWords).readonly();
+}
+
 const REQUEST = z.discriminatedUnion("op", [
   z.strictObject({ op: z.literal("status") }),
-  z.strictObject({ op: z.literal("list") }),
+  z.strictObject({
+    op: z.literal("list"),
+    after: identity.nullable(),
+    limit: z.int().min(1).max(LIST_LIMITS.rows),
+    filter: z.strictObject({
+      identities: words(identity),
+      standings: words(z.enum(STANDINGS)),
+      tags: words(z.string().max(512)),
+    }),
+  }),
   z.strictObject({ op: z.literal("plan") }),
   z.strictObject({ op: z.literal("reload") }),
   z.strictObject({ op: z.literal("stop"), graceful: z.boolean() }),

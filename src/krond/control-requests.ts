@@ -10,6 +10,8 @@ import type { StateStore } from "../persist/store.js";
 import type { ControlErrorKind, ControlOp, ControlRequest } from "./control-protocol.js";
 import type { ReloadReport } from "./daemon.js";
 import { readHistory } from "./history.js";
+import { listPage } from "./list-request.js";
+import { safeFinding } from "./safe-findings.js";
 import { readWhy } from "./why.js";
 
 export interface ControlPorts {
@@ -59,7 +61,7 @@ export async function answerControl(request: ControlRequest, ports: ControlPorts
     case "status":
       return statusAnswer(ports);
     case "list":
-      return supervisor.list();
+      return listPage(supervisor, store, request, clock.now());
     case "plan":
       return planAnswer(await ports.plan());
     case "reload":
@@ -91,7 +93,9 @@ function statusAnswer({ supervisor, stateDirectory }: ControlPorts): StatusAnswe
 }
 
 function planAnswer({ plan, findings, kept }: ReloadReport): PlanAnswer {
-  const problems = findings.map(({ located }) => `${formatPlace(located)}: ${located.problem.message}`);
+  // 'krond reload' is what a service manager calls: its output ends up in a journal.
+  const located = findings.map((finding) => safeFinding(finding).located);
+  const problems = located.map((it) => `${formatPlace(it)}: ${it.problem.message}`);
   return { plan, kept, problems };
 }
 

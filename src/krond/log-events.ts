@@ -53,6 +53,10 @@ export const LOG_EVENTS = {
   resumed: kind("scheduler", "info"),
   // The world underneath.
   clock_jump: kind("scheduler", "warn"),
+  /** The event loop was held up. */
+  loop_delay: kind("scheduler", "warn"),
+  /** S16: this version of the program would reject it. */
+  definition_kept: kind("config", "warn"),
   /** S5 */
   zone_data_changed: kind("scheduler", "warn"),
   /** S32 */
@@ -123,7 +127,14 @@ export interface LogEventFields {
   readonly paused: { readonly identity: string; readonly until: string; readonly reason: string };
   readonly resumed: { readonly identity: string };
   readonly clock_jump: { readonly drift_ms: number };
-  readonly zone_data_changed: { readonly from: string; readonly to: string; readonly identities: readonly string[] };
+  readonly loop_delay: { readonly delay_ms: number; readonly during: readonly string[]; readonly untold: number };
+  readonly zone_data_changed: {
+    readonly from: string;
+    readonly to: string;
+    readonly zones: readonly string[];
+    readonly jobs: number;
+  };
+  readonly definition_kept: { readonly identity: string; readonly message: string };
   readonly state_ahead_of_clock: OfPeriod;
   readonly state_recovered: { readonly identity: string };
   readonly ready: {

@@ -98,6 +98,10 @@ export class DaemonMetrics {
     else this.#nextRun.set(at / SECOND_MS, { identity });
   }
 
+  lastSuccess(identity: string, at: EpochMs): void {
+    if (this.#hasOwnSeries(identity)) this.#lastSuccess.set(at / SECOND_MS, { identity });
+  }
+
   /** Everything that can be told from what the supervisor tells the log. */
   observe(event: SupervisorEvent): void {
     const { identity = "", periodId = "", fields = {} } = event;
@@ -135,7 +139,7 @@ export class DaemonMetrics {
     this.#ended.inc({ result });
     const startedAt = this.#runs.ended(key);
     if (startedAt !== null) this.#duration.observe(Math.max(0, at - startedAt) / SECOND_MS);
-    if (result === "success" && this.#hasOwnSeries(identity)) this.#lastSuccess.set(at / SECOND_MS, { identity });
+    if (result === "success") this.lastSuccess(identity, at);
   }
 
   #collectLoopDelay(probe: LoopDelayProbe): void {

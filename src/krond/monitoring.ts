@@ -2,10 +2,18 @@
 import type { Clock, Timer } from "../actors/clock.js";
 import type { SupervisorEvent } from "../actors/supervisor/events.js";
 import type { DaemonStatus } from "../actors/supervisor/port.js";
+import { SECOND_MS } from "../core/time/instant.js";
+import type { StateStore } from "../persist/store.js";
+import { type IdentityFilter, identityFilter } from "./identity-glob.js";
+import type { JobLister } from "./job-pages.js";
+import { JobSeries } from "./job-series.js";
 import { type LoopDelayProbe, startLoopDelayProbe } from "./loop-delay.js";
+import { type LoopDelayReport, LoopWatch, systemLoopGauge } from "./loop-watch.js";
 import { DaemonMetrics } from "./metrics.js";
 import type { Notifier } from "./notify.js";
+import { CommitMeter } from "./observed-store.js";
 import { type StatusServer, startStatusServer } from "./status-server.js";
+import { Vitals } from "./vitals.js";
 
 export interface ListenAddress {
   readonly host: string;
@@ -17,71 +25,130 @@ export interface MonitoringPorts {
   readonly notifier: Notifier;
   /** null: nothing listens. */
   readonly listen: ListenAddress | null;
-  status(): Pick<DaemonStatus, "jobs" | "active">;
+  /** Jobs with series of their own, as patterns. */
+  readonly ownSeries: readonly string[];
   lostLogLines(): number;
+  onLoopDelay(report: LoopDelayReport): void;
 }
 
+/** What is asked once there is a supervisor. */
+export interface Watched extends JobLister {
+  status(): Pick<DaemonStatus, "jobs" | "active" | "nextDueAt">;
+}
+
+const NOTHING_YET: Watched = { status: () => ({ jobs: 0, active: 0, nextDueAt: null }), list: async () => [] };
+
 export class Monitoring {
+  readonly vitals: Vitals;
+  private readonly loop: LoopWatch;
+  private readonly commits: CommitMeter;
   private readonly probe: LoopDelayProbe | null;
   private readonly metrics: DaemonMetrics | null;
+  private readonly series: JobSeries | null;
+  private watched: Watched = NOTHING_YET;
   private server: StatusServer | null = null;
   private heartbeat: Timer | null = null;
-  private isReady = false;
+  private reloaded: (() => void) | null = null;
+  private started: (() => void) | null = null;
 
   constructor(private readonly ports: MonitoringPorts) {
-    const { listen, status, lostLogLines } = ports;
+    const { clock, listen, lostLogLines, onLoopDelay } = ports;
+    const status = (): ReturnType<Watched["status"]> => this.watched.status();
+    const hasOwnSeries: IdentityFilter = identityFilter(ports.ownSeries);
     this.probe = listen === null ? null : startLoopDelayProbe();
-    this.metrics = this.probe === null ? null : new DaemonMetrics({ status, lostLogLines, loopDelay: this.probe });
+    this.metrics =
+      this.probe === null ? null : new DaemonMetrics({ status, lostLogLines, loopDelay: this.probe, hasOwnSeries });
+    this.series = this.metrics === null ? null : new JobSeries(hasOwnSeries, this.metrics);
+    this.loop = new LoopWatch({ clock, gauge: systemLoopGauge(clock), onDelay: onLoopDelay });
+    this.commits = new CommitMeter(clock, {
+      committed: (durationMs) => this.metrics?.committed(durationMs / SECOND_MS),
+      held: (what, heldMs) => this.loop.holding(what, heldMs),
+      failed: () => this.vitals.storeFailed(),
+    });
+    this.vitals = new Vitals({
+      clock,
+      nextDueAt: () => status().nextDueAt,
+      jobs: () => status().jobs,
+      oldestCommitMs: () => this.commits.oldestMs(),
+      stalledMs: () => this.loop.stalledMs(),
+    });
   }
 
   observe(event: SupervisorEvent): void {
     this.metrics?.observe(event);
+    if (event.identity !== undefined) this.loop.dealtWith(event.identity);
   }
 
-  /** The address that is listened on; null when nothing is. */
-  async open(): Promise<string | null> {
-    const { listen, notifier } = this.ports;
+  observed(store: StateStore): StateStore {
+    return this.commits.observed(store);
+  }
+
+  /** Answers from here on, while the daemon still starts. Gives the address; null when nothing listens. */
+  async listen(): Promise<string | null> {
+    this.loop.start();
+    this.started = this.loop.during("the start");
+    const { listen } = this.ports;
     const { metrics } = this;
-    if (listen !== null && metrics !== null) {
-      this.server = await startStatusServer({
-        ...listen,
-        metrics: () => metrics.registry.exposition(),
-        health: () => ({ isOk: true, details: { pid: process.pid } }),
-        readiness: () => ({ isOk: this.isReady, details: { jobs: this.ports.status().jobs } }),
-      });
-    }
-    this.isReady = true;
-    notifier.ready(`${this.ports.status().jobs} jobs`);
+    if (listen === null || metrics === null) return null;
+    this.server = await startStatusServer({
+      ...listen,
+      metrics: async () => {
+        await this.series?.collect(this.watched);
+        return metrics.registry.exposition();
+      },
+      health: () => this.vitals.health(),
+      readiness: () => this.vitals.readiness(),
+    });
+    return `${this.server.host}:${this.server.port}`;
+  }
+
+  watch(watched: Watched): void {
+    this.watched = watched;
+  }
+
+  /** The jobs in force, of which some may have series of their own. */
+  async jobsAre(identities: Iterable<string>, store: StateStore): Promise<void> {
+    await this.series?.jobsAre(identities, store);
+  }
+
+  ready(): void {
+    this.started?.();
+    this.vitals.enter("running");
+    this.ports.notifier.ready(`${this.watched.status().jobs} jobs`);
     this.beat();
-    return this.server === null ? null : `${this.server.host}:${this.server.port}`;
   }
 
   reloading(): void {
+    this.reloaded = this.loop.during("a reload");
+    this.vitals.enter("reloading");
     this.ports.notifier.reloading();
   }
 
-  reloaded(): void {
-    this.ports.notifier.ready(`${this.ports.status().jobs} jobs`);
+  reloadEnded(): void {
+    this.reloaded?.();
+    this.vitals.enter("running");
+    this.ports.notifier.ready(`${this.watched.status().jobs} jobs`);
   }
 
   /** Draining: alive, but nothing is scheduled any more. */
   stopping(): void {
-    this.isReady = false;
+    this.vitals.enter("draining");
     this.ports.notifier.stopping();
   }
 
   async close(): Promise<void> {
     this.heartbeat?.cancel();
+    this.loop.stop();
     this.probe?.stop();
     await this.server?.close();
     await this.ports.notifier.close();
   }
 
-  /** From the loop that schedules: when that hangs, systemd is to know. */
+  /** From the loop that schedules, and only while it is well: when it hangs, systemd is to know. */
   private beat(): void {
     const { clock, notifier } = this.ports;
     if (notifier.watchdogMs === null) return;
-    notifier.watchdog();
+    if (this.vitals.health().isOk) notifier.watchdog();
     this.heartbeat = clock.after(notifier.watchdogMs, () => this.beat());
   }
 }

@@ -10,25 +10,37 @@ import { nextPeriod, planOnReturn } from "../core/periods.js";
 import { dueAt } from "../core/policy.js";
 import { type ActiveState, activeStates, newDocument, standingOf } from "../core/state/document.js";
 import type { EpochMs } from "../core/time/instant.js";
-import { currentDefinitions, type StateReader } from "../persist/store.js";
+import { currentDefinitions, type StateReader, type StoredVersion } from "../persist/store.js";
+import { byIdentity } from "./job-pages.js";
 import { documentOf } from "./why.js";
 
-export async function offlineStatuses(reader: StateReader, now: EpochMs): Promise<readonly JobStatus[]> {
-  const rows: JobStatus[] = [];
+/** So many are put in order; of more, a page at a time is, in the order of the store. */
+const SORTED_ROWS = 10_000;
+
+export async function* offlineStatuses(reader: StateReader, now: EpochMs): AsyncGenerator<readonly JobStatus[]> {
+  let rows: JobStatus[] = [];
   for await (const page of currentDefinitions(reader)) {
-    for (const { identity, text, isIntact } of page) {
-      if (text === null || !isIntact) continue;
-      const read = readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
-      if (!read.ok) continue;
-      const document = (await documentOf(reader, identity)) ?? newDocument(identity);
-      const compiled = compileRule(read.value);
-      const liveAt = aheadOf(compiled, planOnReturn(compiled, standingOf(document), now).liveAt, now);
-      const subject = { identity, definition: read.value, scope: { compiled }, isRemoved: false, liveAt };
-      const status = statusOf(subject, document, now);
-      rows.push({ ...status, active: status.active.filter((_, index) => isAlive(activeStates(document)[index])) });
-    }
+    for (const version of page) rows.push(...(await statusesOf(reader, version, now)));
+    if (rows.length < SORTED_ROWS) continue;
+    yield rows.sort(byIdentity);
+    rows = [];
   }
-  return rows;
+  yield rows.sort(byIdentity);
+}
+
+async function statusesOf(reader: StateReader, { identity, text, isIntact }: StoredVersion, now: EpochMs) {
+  const read = text === null || !isIntact ? null : readStoredDefinition(text);
+  if (read === null || !read.ok) return [];
+  const document = (await documentOf(reader, identity)) ?? newDocument(identity);
+  const compiled = compileRule(read.value);
+  const liveAt = aheadOf(compiled, planOnReturn(compiled, standingOf(document), now).liveAt, now);
+  const subject = { identity, definition: read.value, scope: { compiled }, isRemoved: false, liveAt };
+  const status = statusOf(subject, document, now);
+  return [{ ...status, active: status.active.filter((_, index) => isAlive(activeStates(document)[index])) }];
+}
+
+function readStoredDefinition(text: string): ReturnType<typeof readJobDefinition> {
+  return readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
 }
 
 /** While nobody is there, only what is still to come says when the next run may be. */

@@ -35,7 +35,7 @@ export interface StatusServerOptions {
   readonly port: number;
   /** Names under which this may be asked for, besides `localhost` and addresses in digits. */
   readonly allowedHosts?: readonly string[];
-  readonly metrics: () => string;
+  readonly metrics: () => string | Promise<string>;
   /** Whether the daemon works: if not, it is to be restarted. */
   readonly health: () => HealthReport;
   /** Whether it schedules: not while it starts, recovers or drains. */
@@ -60,7 +60,7 @@ export function startStatusServer(options: StatusServerOptions): Promise<StatusS
       keepAliveTimeout: limits.idleMs,
       connectionsCheckingInterval: limits.idleMs,
     },
-    (request, response) => answer(request, response, options),
+    (request, response) => void answer(request, response, options),
   );
   server.maxHeadersCount = limits.headers;
   server.maxRequestsPerSocket = limits.requestsPerConnection;
@@ -95,9 +95,13 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function answer(request: http.IncomingMessage, response: http.ServerResponse, options: StatusServerOptions): void {
+async function answer(
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+  options: StatusServerOptions,
+): Promise<void> {
   request.resume();
-  const { status, type, body, headers } = answerTo(request, options);
+  const { status, type, body, headers } = await answerTo(request, options);
   response.writeHead(status, {
     "Content-Type": type,
     "Content-Length": Buffer.byteLength(body),
@@ -108,14 +112,17 @@ function answer(request: http.IncomingMessage, response: http.ServerResponse, op
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
-function answerTo({ method, url = "", headers }: http.IncomingMessage, options: StatusServerOptions): Answer {
+async function answerTo(
+  { method, url = "", headers }: http.IncomingMessage,
+  options: StatusServerOptions,
+): Promise<Answer> {
   if (!isAllowedHost(headers.host, options.allowedHosts ?? [])) return plain(421, "not known by this name");
   if (url.length > STATUS_SERVER_LIMITS.urlChars) return plain(414, "the address is too long");
   if (method !== "GET" && method !== "HEAD")
     return { ...plain(405, "GET or HEAD only"), headers: { Allow: "GET, HEAD" } };
   switch (url.split("?", 1)[0]) {
     case "/metrics":
-      return guarded(() => ({ status: 200, type: METRICS_TYPE, body: options.metrics() }));
+      return guarded(async () => ({ status: 200, type: METRICS_TYPE, body: await options.metrics() }));
     case "/healthz":
       return guarded(() => reported(options.health()));
     case "/readyz":
@@ -126,9 +133,9 @@ function answerTo({ method, url = "", headers }: http.IncomingMessage, options: 
 }
 
 /** What goes wrong in here is not told to strangers. */
-function guarded(make: () => Answer): Answer {
+async function guarded(make: () => Answer | Promise<Answer>): Promise<Answer> {
   try {
-    return make();
+    return await make();
   } catch {
     return plain(500, "internal error");
   }
@@ -144,7 +151,7 @@ function plain(status: number, message: string): Answer {
 }
 
 /** Addresses in digits cannot be pointed elsewhere by anybody; names can. */
-function isAllowedHost(header: string | undefined, allowed: readonly string[]): boolean {
+export function isAllowedHost(header: string | undefined, allowed: readonly string[]): boolean {
   const match = /^(?:\[(?<six>[0-9a-f:.]{2,45})\]|(?<name>[^:[\]]{1,253}))(?::\d{1,5})?$/i.exec(header ?? "");
   const { six, name } = match?.groups ?? {};
   if (six !== undefined) return isIP(six) === 6;

@@ -1,54 +1,15 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  builtPrograms,
-  type CommandResult,
-  childrenOf,
-  jobsOf,
-  krondProcesses,
-  MARK,
-  runProgram,
-} from "../support/krond.js";
+import { builtPrograms, krondProcesses } from "../support/krond.js";
+import { job, NEVER, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
 
 const programs = builtPrograms();
 const startKrond = krondProcesses(programs);
-const temporary = temporaryDirectories();
-
-interface Place {
-  readonly state: string;
-  readonly config: string;
-  write(text: string): void;
-  kron(...args: string[]): CommandResult;
-  krond(...args: string[]): CommandResult;
-}
-
-/** A directory with a configuration whose jobs can be told from all other processes. */
-function place(text: string): Place {
-  const root = temporary();
-  fs.chmodSync(root, 0o700);
-  const [state, config] = [path.join(root, "state"), path.join(root, "jobs.yaml")];
-  const write = (jobs: string): void =>
-    fs.writeFileSync(config, `defaults:\n  env: { ${MARK}: "${state}" }\njobs:\n${jobs}`, { mode: 0o644 });
-  write(text);
-  return {
-    state,
-    config,
-    write,
-    kron: (...args) => runProgram(programs().kron, [...args, "--state", state]),
-    krond: (...args) => runProgram(programs().krond, [...args, "--state", state]),
-  };
-}
+const place = placesIn(temporaryDirectories(), programs);
 
 const ROUNDS = 5;
-const NEVER = "0 0 1 1 *";
-const job = (identity: string, command: string, more = ""): string =>
-  `  - { identity: ${identity}, schedule: "${NEVER}", shell: true, command: '${command}'${more} }\n`;
-
-async function existing(file: string): Promise<void> {
-  while (!fs.existsSync(file)) await new Promise((resolve) => setImmediate(resolve));
-}
 
 describe("krond start", () => {
   it("R15: a run is started, recorded and shown; SIGTERM ends the daemon with 0", async () => {
@@ -129,6 +90,15 @@ describe("krond start", () => {
     expect(fs.existsSync(here.state)).toBe(false);
   });
 
+  it("a refused start prints no line of the configuration: it may hold a secret", async () => {
+    const here = place(job("t/a", "true", ", env: { PASSWORD: [canary-5up3r] }"));
+    const krond = startKrond(here.config, here.state);
+    expect(await krond.ended).toBe(2);
+    expect(krond.stderr).toContain("env: a field has the wrong type");
+    expect(krond.stderr).toContain("kron lint");
+    expect(krond.stderr + JSON.stringify(krond.lines)).not.toContain("canary");
+  });
+
   it("an http target is refused with the words that say so", async () => {
     const here = place(`  - { identity: t/h, schedule: "* * * * *", http: { url: "https://example.org/" } }\n`);
     fs.writeFileSync(here.config, fs.readFileSync(here.config, "utf8").replace(/^defaults:\n.*\n/m, ""));
@@ -198,7 +168,8 @@ describe("reload", () => {
     const krond = startKrond(here.config, here.state);
     await krond.ready();
     fs.writeFileSync(here.config, "jobs: [\n");
-    expect(here.krond("reload").status).toBe(2);
+    const reload = here.krond("reload");
+    expect(reload.status).toBe(2);
     expect(JSON.parse(here.kron("list", "-o", "json").out)).toHaveLength(1);
   });
 
@@ -248,250 +219,5 @@ describe("what changed while no daemon ran", () => {
     here.write(job("t/a", "true") + job("t/b", "true"));
     expect(here.krond("reload").status).toBe(0);
     expect(here.kron("run", "t/b").status).toBe(0);
-  });
-});
-
-describe("R15: trouble from outside", () => {
-  it("launchers that are killed are replaced; what runs goes on and is seen to end, and new runs start", async () => {
-    const here = place(job("t/long", "sleep 4") + job("t/short", "echo back"));
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    here.kron("run", "t/long");
-    await krond.event("started", { identity: "t/long" });
-    const launchers = childrenOf(krond.pid);
-    expect(launchers.length).toBeGreaterThan(0);
-    for (const pid of launchers) process.kill(pid, "SIGKILL");
-    await krond.event("error", { error_code: "launcher-died" });
-    expect(here.kron("run", "t/short").status).toBe(0);
-    await krond.event("completed", { identity: "t/short", exit_code: 0 });
-    await krond.event("completed", { identity: "t/long" });
-    expect(krond.lines.filter(({ event, identity }) => event === "started" && identity === "t/long")).toHaveLength(1);
-  });
-
-  it("a storm of SIGHUP is a few reloads, and SIGSTOP and SIGCONT in between end nothing", async () => {
-    const here = place(job("t/a", "true"));
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    for (let count = 0; count < 200; count += 1) krond.child.kill("SIGHUP");
-    krond.child.kill("SIGSTOP");
-    for (let count = 0; count < 200; count += 1) krond.child.kill("SIGHUP");
-    krond.child.kill("SIGCONT");
-    await krond.event("config_reloaded");
-    expect(here.kron("run", "t/a").status).toBe(0);
-    await krond.event("completed", { identity: "t/a", exit_code: 0 });
-    expect(await krond.kill("SIGTERM")).toBe(0);
-    expect(krond.lines.filter(({ event }) => event === "fatal")).toEqual([]);
-  });
-
-  it("signals that come while the daemon starts do not end it in the system's own way", async () => {
-    const here = place(job("t/a", "true"));
-    const krond = startKrond(here.config, here.state);
-    // From here on the handlers are there; the launchers are started afterwards.
-    await existing(here.state);
-    krond.child.kill("SIGHUP");
-    await krond.ready();
-    await krond.event("config_reloaded");
-    expect(await krond.kill("SIGTERM")).toBe(0);
-  });
-
-  it("ERROR-MODEL: a state write that fails is fatal: it is logged at level error, and the exit code is 5", async () => {
-    const here = place(job("t/a", "true"));
-    const krond = startKrond(here.config, here.state, ["--store", "files"]);
-    await krond.ready();
-    fs.renameSync(here.state, `${here.state}.gone`);
-    const socket = path.join(`${here.state}.gone`, "krond.sock");
-    expect(fs.existsSync(socket)).toBe(true);
-    const pause = ["pause", "t/a", "--until", "1h", "--reason", "x", "--state", `${here.state}.gone`];
-    expect(runProgram(programs().kron, pause).status).toBe(5);
-    expect(await krond.event("fatal")).toMatchObject({ level: "error", error_type: "PersistenceError" });
-    expect(await krond.ended).toBe(5);
-  });
-});
-
-describe("what runs outlives the daemon", () => {
-  it("S29: SIGKILL of the daemon during a run: it goes on, is adopted, and its exit code is null", async () => {
-    const here = place(job("t/long", "echo begin; sleep 3; echo end"));
-    const first = startKrond(here.config, here.state);
-    await first.ready();
-    here.kron("run", "t/long");
-    const { pid } = await first.event("started", { identity: "t/long" });
-    await first.kill();
-    const second = startKrond(here.config, here.state);
-    await second.event("adopted", { identity: "t/long", pid, outcome: "watching" });
-    await second.event("completed", { identity: "t/long", pid, exit_code: null });
-    expect(here.kron("logs", "t/long").out).toBe("begin\nend\n");
-    const [row] = JSON.parse(here.kron("history", "t/long", "-o", "json").out) as unknown[];
-    expect(row).toMatchObject({ outcome: "executed", exit_code: null, signal: null, reason: "exit_unseen" });
-  });
-
-  it("S29: SIGTERM leaves what runs alone; the next daemon adopts it", async () => {
-    const here = place(job("t/long", "sleep 60"));
-    const first = startKrond(here.config, here.state);
-    await first.ready();
-    here.kron("run", "t/long");
-    await first.event("started", { identity: "t/long" });
-    expect(await first.kill("SIGTERM")).toBe(0);
-    expect(jobsOf(here.state).length).toBeGreaterThan(0);
-    const second = startKrond(here.config, here.state);
-    await second.event("adopted", { identity: "t/long", outcome: "watching" });
-    expect(here.kron("cancel", "t/long").status).toBe(0);
-    await second.event("completed", { identity: "t/long" });
-  });
-
-  it("krond stop --graceful waits for what runs", async () => {
-    const here = place(job("t/short", "sleep 2; echo done"));
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    here.kron("run", "t/short");
-    expect(here.krond("stop", "--graceful").status).toBe(0);
-    expect(await krond.ended).toBe(0);
-    expect(krond.lines.find(({ event }) => event === "completed")).toMatchObject({ exit_code: 0 });
-  });
-
-  it("a graceful stop still ends a run at its timeout", async () => {
-    const here = place(job("t/hangs", "sleep 600", ', timeout: "2s"'));
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    here.kron("run", "t/hangs");
-    expect(here.krond("stop", "--graceful").status).toBe(0);
-    expect(await krond.ended).toBe(0);
-    expect(krond.lines.find(({ event }) => event === "completed")).toMatchObject({ reason: "timeout" });
-  });
-
-  it("a second signal stops at once", async () => {
-    const here = place(job("t/long", "sleep 60"));
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    here.kron("run", "t/long");
-    krond.child.kill("SIGHUP");
-    await krond.event("config_reloaded");
-    krond.child.kill("SIGTERM");
-    krond.child.kill("SIGTERM");
-    expect(await krond.ended).toBe(0);
-  });
-});
-
-describe("control commands", () => {
-  it("S40: a manual run is recorded as one and leaves the schedule alone", async () => {
-    const here = place(job("t/a", "true"));
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    const run = JSON.parse(here.kron("run", "t/a", "-o", "json").out) as { slot: string };
-    await krond.event("completed", { identity: "t/a", source: "manual" });
-    const [status] = JSON.parse(here.kron("list", "-o", "json").out) as Record<string, unknown>[];
-    expect(status).toMatchObject({ lastPeriodId: null, lastOutcome: null, active: [] });
-    const [row] = JSON.parse(here.kron("history", "t/a", "-o", "json").out) as Record<string, unknown>[];
-    expect(row).toMatchObject({ period_id: run.slot, source: "manual" });
-  });
-
-  it("a run that is over at once is no failed start", async () => {
-    const here = place(job("t/a", "true"));
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    const statuses = Array.from({ length: 10 }, () => here.kron("run", "t/a").status);
-    expect(statuses).toEqual(Array(10).fill(0));
-  });
-
-  it("S17: pause and resume, and why knows of them", async () => {
-    const here = place(`  - { identity: t/m, schedule: "* * * * *", command: [/bin/true] }\n`);
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    expect(here.kron("pause", "t/m", "--until", "2h", "--reason", "an upgrade").status).toBe(0);
-    const [paused] = JSON.parse(here.kron("list", "-o", "json").out) as Record<string, unknown>[];
-    expect(paused).toMatchObject({ standing: "paused", pauseReason: "an upgrade" });
-    const next = String(paused?.["nextPeriodId"]);
-    expect(here.kron("why", `t/m@${next}`).out).toContain("paused until");
-    expect(here.kron("resume", "t/m").status).toBe(0);
-    const [resumed] = JSON.parse(here.kron("list", "-o", "json").out) as Record<string, unknown>[];
-    expect(resumed).toMatchObject({ standing: "enabled" });
-    expect(here.kron("pause", "t/m", "--until", "2001-01-01T00:00:00Z", "--reason", "x").status).toBe(1);
-  });
-
-  it("S28: cancel ends the whole tree of a run", async () => {
-    const here = place(job("t/tree", "sleep 300 & setsid sleep 300 & wait"));
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    here.kron("run", "t/tree");
-    await krond.event("started", { identity: "t/tree" });
-    expect(here.kron("cancel", "t/tree", "-o", "json").out).toContain('"ended": 1');
-    await krond.event("completed", { identity: "t/tree", reason: "cancelled" });
-    expect(here.kron("cancel", "t/tree@2026-01-01T00:00:00Z", "-o", "json").out).toContain('"ended": 0');
-    expect(jobsOf(here.state)).toEqual([]);
-  });
-
-  it.each([
-    ["run", "t/none"],
-    ["cancel", "t/none"],
-    ["resume", "t/none"],
-    ["history", "t/none"],
-    ["why", "t/none@2026-01-01T00:00:00Z"],
-    ["logs", "t/none"],
-  ])("%s of a job that is not there exits with 1", async (verb, what) => {
-    const here = place(job("t/a", "true"));
-    await startKrond(here.config, here.state).ready();
-    expect(here.kron(verb, what).status).toBe(1);
-  });
-
-  it("list, why, history and logs work on the store while no daemon runs; run does not", async () => {
-    const here = place(job("t/a", "echo kept"));
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    here.kron("run", "t/a");
-    await krond.event("completed", { identity: "t/a" });
-    await krond.kill("SIGTERM");
-    expect(here.kron("list").out).toContain("t/a");
-    expect(here.kron("history", "t/a").out).toContain("(manual)");
-    expect(here.kron("logs", "t/a").out).toBe("kept\n");
-    expect(here.kron("why", "t/a@2020-01-01T00:00:00Z").out).toContain("before the definition");
-    expect(here.kron("run", "t/a").status).toBe(1);
-    expect(here.kron("list").status).toBe(0);
-  });
-
-  it("kron verify recomputes every decision of the daemon's own log", async () => {
-    // So many that one of them is due every second.
-    const jobs = Array.from({ length: 60 }, (_, index) => {
-      return `  - { identity: t/${index}, schedule: "* * * * *", window: { mode: after, duration: 59s }, command: [/bin/true] }\n`;
-    });
-    const here = place(jobs.join(""));
-    const krond = startKrond(here.config, here.state, ["--store", "files"]);
-    await krond.line((line) => line["decision"] != null);
-    await krond.kill("SIGTERM");
-    const log = path.join(path.dirname(here.state), "krond.log");
-    fs.writeFileSync(log, krond.lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-    const verified = runProgram(programs().kron, ["verify", log]);
-    expect(verified.out).toMatch(/^[1-9]\d* verified, 0 different/);
-  });
-});
-
-describe("krond state", () => {
-  it("S30: export and import carry everything over, from one backend to the other", async () => {
-    const here = place(job("t/a", "true"));
-    const krond = startKrond(here.config, here.state);
-    await krond.ready();
-    here.kron("run", "t/a");
-    await krond.event("completed", { identity: "t/a" });
-    await krond.kill("SIGTERM");
-    const [copy, other] = [path.join(here.state, "../copy"), path.join(here.state, "../other")];
-    expect(here.krond("state", "export", copy).status).toBe(0);
-    const into = ["state", "import", copy, "--store", "files", "--state", other];
-    expect(runProgram(programs().krond, into).status).toBe(0);
-    const [one, two] = [here.state, other].map((state) =>
-      runProgram(programs().kron, ["history", "t/a", "-o", "json", "--state", state]),
-    );
-    expect(two?.out).toBe(one?.out);
-    expect(runProgram(programs().krond, ["state", "check", "--state", other]).status).toBe(0);
-  });
-
-  it("S32: a store that is gone is refused with 3, until recover --fence", async () => {
-    const here = place(job("t/a", "true"));
-    const first = startKrond(here.config, here.state);
-    await first.ready();
-    await first.kill("SIGTERM");
-    fs.rmSync(path.join(here.state, "kron.mdb"));
-    const second = startKrond(here.config, here.state);
-    expect(await second.ended).toBe(3);
-    expect(here.krond("state", "recover", "--fence", "--config", here.config).status).toBe(0);
-    await startKrond(here.config, here.state).ready();
-    expect(here.kron("list", "-o", "json").out).toContain("state_recovered");
   });
 });

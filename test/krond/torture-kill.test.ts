@@ -1,128 +1,97 @@
 /**
- * R1: the daemon is killed at random instants, again and again, while its jobs write to a witness that no two of them
- * can write to for the same period. Then every period is asked after.
+ * R1: daemons are killed at random instants, again and again, while their jobs write to a witness that no two of them can
+ * write to for the same period. Then every period is asked after.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
-import { formatInstant, MINUTE_MS } from "../../src/core/time/instant.js";
-import type { WhyAnswer } from "../../src/core/why.js";
-import { readWhy } from "../../src/krond/why.js";
-import { openStateReader } from "../../src/persist/open.js";
-import { builtPrograms, jobsOf, krondProcesses, MARK, runProgram } from "../support/krond.js";
-import { requireOk } from "../support/results.js";
+import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { temporaryDirectories } from "../support/temporary.js";
+import { type Account, accountFor, kindsText } from "../torture/account.js";
+import { KillCampaign, MOMENTS } from "../torture/kill-campaign.js";
+import { randomFrom } from "../torture/random.js";
 
 const programs = builtPrograms();
 const startKrond = krondProcesses(programs);
 const temporary = temporaryDirectories();
 
-/** As many as fit into a minute by default. */
 const isLong = process.env["KRON_TEST_LONG"] === "1";
-const KILLS = Number(process.env["KRON_TORTURE_KILLS"] ?? (isLong ? 100_000 : Number.POSITIVE_INFINITY));
-const BUDGET_MS = Number.isFinite(KILLS) ? Number.POSITIVE_INFINITY : 60_000;
-const JOBS = 120;
-const LONGEST_LIFE_MS = 1_500;
+const KILLS = Number(process.env["KRON_TORTURE_KILLS"] ?? (isLong ? 100_000 : 200));
+const SEED = Number(process.env["KRON_TORTURE_SEED"] ?? 20_261_118);
+/** A long run begins anew from time to time: what is asked after stays bounded. */
+const KILLS_PER_ROUND = 400;
+const CAMPAIGNS = ["lmdb", "files", "lmdb", "files"] as const;
+const JOBS = 200;
+const ROUND_BOUND_MS = 20 * 60_000;
 
-/** Seeded, so that a run can be told apart from another; what happens in between is up to the machine. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
+async function stop(state: string): Promise<number | null> {
+  const child = spawn(process.execPath, [programs().krond, "stop", "--graceful", "--state", state], {
+    stdio: "ignore",
+  });
+  const [status] = (await once(child, "close")) as [number | null];
+  return status;
+}
+
+async function play(kills: number, seed: number): Promise<{ campaign: KillCampaign; account: Account }[]> {
+  let left = kills;
+  const takeKill = (): boolean => {
+    left -= 1;
+    return left >= 0;
   };
+  const played = CAMPAIGNS.map(async (backend, index) => {
+    const root = temporary();
+    fs.chmodSync(root, 0o700);
+    const random = randomFrom(seed + index);
+    const campaign = new KillCampaign({ root, backend, jobs: JOBS, random, start: startKrond, stop, takeKill });
+    await campaign.run();
+    const account = await accountFor(campaign.question());
+    fs.rmSync(path.join(root, "state"), { recursive: true });
+    return { campaign, account };
+  });
+  return Promise.all(played);
 }
 
-function configuration(state: string, witness: string): string {
-  // Appending one short line is atomic; creating the file exclusively makes a second run of a period fail loudly.
-  const command = `set -C; n="$WITNESS/$(echo "$KRON_IDENTITY.$KRON_PERIOD_ID" | tr / _)"; : > "$n" || echo "$n" >> "$WITNESS/duplicates"; sleep 0.3`;
-  const jobs = Array.from({ length: JOBS }, (_, index) => ({
-    identity: `r1/${index}`,
-    schedule: "* * * * *",
-    window: { mode: "after", duration: "59s" },
-    policy: {
-      deadline: index % 3 === 0 ? "0s" : "30s",
-      concurrency: (["allow", "forbid", "replace"] as const)[index % 3],
-    },
-    shell: true,
-    command,
-    output: { to: "discard" },
-  }));
-  const env = { [MARK]: state, WITNESS: witness };
-  return JSON.stringify({ defaults: { env }, jobs });
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
 }
 
-async function periodsOf(state: string, fromAt: number, toAt: number, now: number): Promise<WhyAnswer[]> {
-  const reader = requireOk(await openStateReader(state));
-  const answers: WhyAnswer[] = [];
-  for (let index = 0; index < JOBS; index += 1) {
-    for (let periodAt = fromAt; periodAt < toAt; periodAt += MINUTE_MS) {
-      const request = { identity: `r1/${index}`, periodAt, now, ledger: SETTINGS_DEFAULTS.ledger, isAlive: false };
-      const answer = await readWhy(reader, request);
-      if (answer !== null) answers.push(answer);
-    }
+function report(played: readonly { campaign: KillCampaign; account: Account }[], seconds: number): string {
+  const accounts = played.map(({ account }) => account);
+  const kills = played.map(({ campaign }) => campaign.kills);
+  const daemons = MOMENTS.map((moment) => `${sum(kills.map((it) => it.daemons[moment]))} ${moment}`);
+  const total = sum(kills.flatMap((it) => Object.values(it.daemons)));
+  const kinds = new Map<string, number>();
+  for (const account of accounts) {
+    for (const [kind, count] of account.kinds) kinds.set(kind, (kinds.get(kind) ?? 0) + count);
   }
-  await reader.close();
-  return answers;
+  const of = (count: (account: Account) => number): number => sum(accounts.map(count));
+  return [
+    `R1: ${total} kills of daemons in ${seconds} s (${daemons.join(", ")}), and of ${sum(kills.map((it) => it.launchers))} launchers and ${sum(kills.map((it) => it.jobs))} jobs`,
+    `R1: ${of((it) => it.periods)} periods, ${of((it) => it.runs)} runs: ${kindsText(kinds)}`,
+    `R1: of ${of((it) => it.unconfirmed.count)} starts that nobody could confirm ${of((it) => it.unconfirmed.hadRun)} had run`,
+    `R1: duplicates ${of((it) => it.duplicates.length)}, unaccounted ${of((it) => it.unaccounted.length)}, untimely ${of((it) => it.untimely.length)}, lost ${of((it) => it.lost.length)}`,
+  ].join("\n");
 }
 
 it(
   "R1: SIGKILL at random instants: no period runs twice, and every period has an outcome or a stated reason",
   async () => {
-    const root = temporary();
-    fs.chmodSync(root, 0o700);
-    const [state, witness, config] = ["state", "witness", "jobs.yaml"].map((name) => path.join(root, name)) as [
-      string,
-      string,
-      string,
-    ];
-    fs.mkdirSync(witness);
-    fs.writeFileSync(config, configuration(state, witness), { mode: 0o644 });
-    const random = randomFrom(20_261_118);
-    const begunAt = Date.now();
-    let kills = 0;
-    let killedWhileBooting = 0;
-    while (kills < KILLS && Date.now() - begunAt < BUDGET_MS) {
-      const krond = startKrond(config, state);
-      const isBooting = random() < 0.25;
-      if (!isBooting) await krond.ready();
-      await sleep(random() * LONGEST_LIFE_MS);
-      await krond.kill();
-      kills += 1;
-      if (isBooting) killedWhileBooting += 1;
+    for (let done = 0, round = 0; done < KILLS; round += 1) {
+      const kills = Math.min(KILLS_PER_ROUND, KILLS - done);
+      const begunMs = performance.now();
+      const played = await play(kills, SEED + 1_000 * round);
+      done += kills;
+      console.log(report(played, Math.round((performance.now() - begunMs) / 1_000)));
+      for (const { account } of played) {
+        expect(account.duplicates).toEqual([]);
+        expect(account.unaccounted).toEqual([]);
+        expect(account.untimely).toEqual([]);
+        expect(account.lost).toEqual([]);
+        expect(account.periods).toBeGreaterThanOrEqual(JOBS);
+      }
     }
-    const last = startKrond(config, state);
-    await last.ready();
-    while (jobsOf(state).length > 0) await sleep(100);
-    expect(runProgram(programs().krond, ["stop", "--graceful", "--state", state]).status).toBe(0);
-    const fromAt = Math.floor(begunAt / MINUTE_MS) * MINUTE_MS;
-    const now = Date.now();
-    const answers = await periodsOf(state, fromAt, now, now);
-    const ran = new Set(fs.readdirSync(witness));
-    const kinds = new Map<string, number>();
-    const wrong: string[] = [];
-    for (const answer of answers) {
-      const { identity, period_id, kind, reason, text } = answer;
-      const name = reason === null || kind === "down" ? kind : `${kind} (${reason})`;
-      kinds.set(name, (kinds.get(name) ?? 0) + 1);
-      const hasRun = ran.has(`${identity}.${period_id}`.replace("/", "_"));
-      const isAccounted = !["unknown", "waiting", "running"].includes(kind);
-      if (!isAccounted) wrong.push(`${identity}@${period_id}: ${text}`);
-      if (hasRun && kind !== "executed") wrong.push(`${identity}@${period_id} has run, but: ${text}`);
-      const isSureToHaveRun = kind === "executed" && answer.run?.exit_code === 0;
-      if (isSureToHaveRun && !hasRun) wrong.push(`${identity}@${period_id} has left no witness: ${text}`);
-    }
-    const duplicates = ran.has("duplicates") ? fs.readFileSync(path.join(witness, "duplicates"), "utf8") : "";
-    const seconds = Math.round((Date.now() - begunAt) / 1_000);
-    console.log(
-      `R1: ${kills} kills in ${seconds} s (${killedWhileBooting} while booting), ${answers.length} periods from ${formatInstant(fromAt)}, ` +
-        `${ran.size} runs: ${[...kinds].map(([kind, count]) => `${count} ${kind}`).join(", ")}; duplicates ${duplicates === "" ? 0 : duplicates}, unaccounted ${wrong.length}`,
-    );
-    expect(duplicates).toBe("");
-    expect(wrong).toEqual([]);
-    expect(answers.length).toBeGreaterThanOrEqual(JOBS);
   },
-  isLong ? 7 * 24 * 3_600_000 : 180_000,
+  ROUND_BOUND_MS * Math.ceil(KILLS / KILLS_PER_ROUND),
 );

@@ -26,10 +26,15 @@ const JOBS = ["a", "b", "c"];
 
 const textOf = (identity: string, more: Partial<StateDocument> = {}) =>
   serialiseDocument({ ...newDocument(identity), ...more });
-const handled = { LastHandledPeriodID: "2026-03-01T11:00:00Z", LastOutcome: "executed" } as const;
+const handled = {
+  LastHandledPeriodID: "2026-03-01T11:00:00Z",
+  LastOutcome: "executed",
+  LastNominalTime: "2026-03-01T11:00:00Z",
+} as const;
 const fencedText = (identity: string) =>
   textOf(identity, {
     LastHandledPeriodID: "2026-03-01T12:00:00Z",
+    LastNominalTime: "2026-03-01T12:00:00Z",
     LastOutcome: "skipped",
     LastReason: "state_recovered",
   });
@@ -114,7 +119,7 @@ describe("S32: a document that cannot be read", () => {
   });
 
   it("a copy that cannot be written is fatal, and nothing was replaced", async () => {
-    const { result, store } = await loadWith(put("b", "{"), "/nonexistent");
+    const { result, store } = await loadWith(put("b", "{"), "/dev/null");
     expect(result).toMatchObject({ ok: false, error: { code: "state-write-failed", isFatal: true } });
     expect((await store.get("b"))?.text).toBe("{");
   });

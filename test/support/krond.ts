@@ -128,7 +128,7 @@ export function runProgram(file: string, args: readonly string[]): CommandResult
 /** Starts daemons and leaves nothing of them behind: neither themselves, nor their launchers, nor their jobs. */
 export function krondProcesses(
   programs: () => Programs,
-): (config: string, state: string, more?: readonly string[]) => RunningKrond {
+): (config: string, state: string, more?: readonly string[], env?: Readonly<Record<string, string>>) => RunningKrond {
   const running: RunningKrond[] = [];
   const states = new Set<string>();
   afterEach(async () => {
@@ -136,10 +136,10 @@ export function krondProcesses(
     for (const state of states) killJobsOf(state);
     states.clear();
   });
-  return (config, state, more = []) => {
+  return (config, state, more = [], added = {}) => {
     states.add(state);
     const args = ["start", "--config", config, "--state", state, "--log-format", "json", ...more];
-    const env = { ...process.env, KRON_CONFIG: "", KRON_STATE: "" };
+    const env = { ...process.env, KRON_CONFIG: "", KRON_STATE: "", ...added };
     const child = spawn(process.execPath, [programs().krond, ...args], { stdio: ["ignore", "pipe", "pipe"], env });
     const it = new RunningKrond(child);
     running.push(it);

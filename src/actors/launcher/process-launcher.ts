@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { KronError } from "../../core/errors/kron-error.js";
 import { err, ok } from "../../core/result.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import { livenessOf, readBootId } from "../process-identity.js";
+import { livenessOf, PROCESS_TABLE, type ProcessTable, readBootId } from "../process-identity.js";
 import { isStillGated } from "./gate.js";
 import { type GateFate, settleGate } from "./gate-proof.js";
 import { type ArmAnswer, exitOf, type Held, isAskedAbout, newHeld } from "./held.js";
@@ -36,6 +36,8 @@ export interface ProcessLauncherOptions {
   readonly cgroupRoot?: string;
   /** How long a launcher may be silent when asked, before it is suspected. */
   readonly silenceMs?: number;
+  /** What is asked about runs of earlier daemons. */
+  readonly processTable?: ProcessTable;
 }
 
 /** Resolves when all launcher processes have answered; throws KronError when they cannot be started. */
@@ -65,10 +67,12 @@ class ProcessLauncher implements Launcher {
   private readonly calls = new Map<number, Call>();
   private readonly listeners = new Set<(event: LauncherEvent) => void>();
   private readonly bootId = readBootId();
+  private readonly processTable: ProcessTable;
   private lastCall = 0;
   private isClosed = false;
 
   constructor(options: ProcessLauncherOptions) {
+    this.processTable = options.processTable ?? PROCESS_TABLE;
     const settings = {
       entry: options.entry ?? fileURLToPath(import.meta.resolve("#launcher-process")),
       count: options.count ?? Math.min(availableParallelism(), LAUNCHER_LIMITS.launchers),
@@ -146,8 +150,9 @@ class ProcessLauncher implements Launcher {
   }
 
   private async fateOf(request: AdoptRequest): Promise<GateFate> {
-    const liveness = livenessOf(request, this.bootId);
+    const liveness = livenessOf(request, this.bootId, this.processTable);
     if (liveness === "gone") return "gone";
+    if (liveness === "unverifiable") this.emit(unverifiable(request));
     const isGate = liveness === "alive" && isStillGated(request.pid);
     return isGate ? settleGate(request, LAUNCHER_LIMITS.adoptedGateMs) : "ran";
   }
@@ -344,4 +349,10 @@ class ProcessLauncher implements Launcher {
   private emit(event: LauncherEvent): void {
     for (const listener of this.listeners) listener(event);
   }
+}
+
+/** S27: never forgotten for that, and never signalled; somebody should know. */
+function unverifiable({ attemptId, pid }: AdoptRequest): LauncherEvent {
+  const message = `process ${pid} of run ${attemptId} may not be looked at: it counts as running and is never signalled`;
+  return { kind: "trouble", code: "pid-unverifiable", message };
 }

@@ -9,12 +9,14 @@ import { LAUNCHER_LIMITS } from "./limits.js";
 import { type DaemonFrame, encodeFrame, FrameReader, type LauncherFrame, PROTOCOL_VERSION } from "./protocol.js";
 
 const DAEMON_LINE = 3;
+/** For the last two Node would open a debugger's port, or end. */
+const HARMLESS_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
 
 function main(): void {
   // Before anything else, so that no process of ours ever sees what was not meant for it (S34).
   closeInheritable(DAEMON_LINE);
   // What ends the daemon's terminal or service does not end its gates half-way: the end of the line does.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+  for (const signal of HARMLESS_SIGNALS) process.on(signal, () => undefined);
   serve(new net.Socket({ fd: DAEMON_LINE, readable: true, writable: true }));
 }
 

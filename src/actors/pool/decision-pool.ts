@@ -3,6 +3,7 @@
  * Threads are there only while there is work for them.
  */
 import { POOL_LIMITS } from "./limits.js";
+import { loadDefinitions } from "./load/load.js";
 import { planAll } from "./plan-all.js";
 import { Threads } from "./threads.js";
 import type { DecisionPool, DecisionPoolOptions } from "./types.js";
@@ -13,9 +14,10 @@ export function createDecisionPool({ threads, entry, limits: overrides }: Decisi
   const limits = { ...POOL_LIMITS, ...overrides };
   const workers = threads > 0 ? new Threads({ threads, entry, limits }) : null;
   const width = Math.max(1, threads * limits.batchesPerThread);
+  const planning = { threads: workers, width, limits };
   return {
-    planAll: (store, options) => planAll(store, options, { threads: workers, width, limits }),
-    load: () => Promise.reject(new Error("not yet")),
+    planAll: (store, options) => planAll(store, options, planning),
+    load: (sources, options = {}) => loadDefinitions(sources, options, planning),
     status: () => workers?.status ?? { threads: 0, batches: 0, deaths: 0 },
     close: async () => workers?.close(),
   };

@@ -1,33 +1,59 @@
-/** Many pieces of work, some at a time: what is made is handed over one after the other before more is made. */
+/** Many pieces of work, some at a time; what comes of them is taken in the order in which they were put in. */
 
-/**
- * `make` runs for at most `width` items at once, and counts until `take` is done with what it gave. The first failure
- * stops the rest; it is thrown when nothing is under way any more.
- */
-export async function throughLanes<I, T>(
-  items: readonly I[],
-  width: number,
-  make: (item: I) => Promise<T>,
-  take: (made: T, index: number) => void | Promise<void>,
-): Promise<void> {
-  let next = 0;
-  let failure: { readonly cause: unknown } | null = null;
-  let turn: Promise<void> = Promise.resolve();
-  const lane = async (): Promise<void> => {
-    while (next < items.length && failure === null) {
-      const index = next++;
-      const made = await make(items[index] as I);
-      const mine = turn.then(() => (failure === null ? take(made, index) : undefined));
-      turn = mine.catch(() => {});
-      await mine;
+interface Failure {
+  readonly cause: unknown;
+}
+
+export class Lanes<T> {
+  readonly #width: number;
+  readonly #take: (made: T) => void | Promise<void>;
+  #underWay = 0;
+  #failure: Failure | null = null;
+  #tail: Promise<void> = Promise.resolve();
+  readonly #waiting: (() => void)[] = [];
+
+  /** At most `width` pieces are under way, and each counts until `take` is done with what came of it. */
+  constructor(width: number, take: (made: T) => void | Promise<void>) {
+    this.#width = width;
+    this.#take = take;
+  }
+
+  /** Waits for room, then begins. Rejects with the first failure of any piece: nothing is begun after it. */
+  async put(make: () => Promise<T>): Promise<void> {
+    while (this.#underWay >= this.#width && this.#failure === null) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
-  };
-  const guarded = (): Promise<void> =>
-    lane().catch((cause: unknown) => {
-      failure ??= { cause };
-    });
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, guarded));
-  // The type checker does not see assignments in callbacks.
-  const failed = failure as { readonly cause: unknown } | null;
-  if (failed !== null) throw failed.cause;
+    if (this.#failure !== null) throw this.#failure.cause;
+    this.#enqueue(make());
+  }
+
+  /** Takes its turn without waiting for room. */
+  note(made: T): void {
+    this.#enqueue(Promise.resolve(made));
+  }
+
+  /** When everything has been taken. Rejects with the first failure, when nothing is under way any more. */
+  async end(): Promise<void> {
+    await this.#tail;
+    if (this.#failure !== null) throw this.#failure.cause;
+  }
+
+  #enqueue(made: Promise<T>): void {
+    this.#underWay += 1;
+    // Its turn may come long after it failed.
+    made.catch(() => {});
+    this.#tail = this.#inTurn(this.#tail, made);
+  }
+
+  async #inTurn(before: Promise<void>, made: Promise<T>): Promise<void> {
+    await before;
+    try {
+      const it = await made;
+      if (this.#failure === null) await this.#take(it);
+    } catch (cause) {
+      this.#failure ??= { cause };
+    }
+    this.#underWay -= 1;
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
 }

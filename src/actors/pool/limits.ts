@@ -2,9 +2,9 @@ import type { PoolLimits } from "./types.js";
 
 /** Measured with `npm run bench -- pool` on two cores. */
 export const POOL_LIMITS: PoolLimits = {
-  // A thread is ready after some 80 ms: in that time this one plans that many jobs.
-  inlineDocuments: 10_000,
-  // Some 30 ms of work: enough that handing it over costs nothing, little enough to be thrown away.
+  // Starting two threads and warming them up takes as long as planning that many jobs on this one.
+  inlineDocuments: 80_000,
+  // Some 40 ms of work: enough that handing it over costs nothing, little enough to be thrown away.
   pageRows: 4_096,
   // One being computed and one waiting, so that no worker waits for this thread.
   batchesPerThread: 2,

@@ -4,7 +4,7 @@ import { areDefinitionsKnown } from "../../persist/definition-reader.js";
 import { LmdbReader } from "../../persist/lmdb/reads.js";
 import { keyRanges } from "../../persist/lmdb/scan.js";
 import type { StateReader } from "../../persist/store.js";
-import { throughLanes } from "./lanes.js";
+import { Lanes } from "./lanes.js";
 import { planRanges, planStore } from "./plan-inline.js";
 import type { Threads } from "./threads.js";
 import type { PlannedPage, PlanOptions, PlanSummary, PoolLimits } from "./types.js";
@@ -45,12 +45,15 @@ async function pooled(
   const onRetry = (): void => {
     retries += 1;
   };
-  await throughLanes(
-    keyRanges(Math.ceil(jobs / limits.pageRows)),
-    width,
-    (range) => threads.run("planRange", { directory: store.directory, range, rules }, { signal, onRetry }),
-    (page) => handover.take(page),
-  );
+  const lanes = new Lanes<PlannedPage>(width, (page) => handover.take(page));
+  const { directory } = store;
+  try {
+    for (const range of keyRanges(Math.ceil(jobs / limits.pageRows))) {
+      await lanes.put(() => threads.run("planRange", { directory, range, rules }, { signal, onRetry }));
+    }
+  } finally {
+    await lanes.end();
+  }
   return { ...handover.summary, isPooled: true, retries };
 }
 

@@ -2,6 +2,8 @@
 import type { ErrorCode } from "../../core/errors/registry.js";
 import type { PlanRules } from "../../core/resting.js";
 import type { KeyRange } from "../../persist/lmdb/scan.js";
+import type { Piece, PieceTask } from "./load/piece.js";
+import type { StopFlag } from "./stop-flag.js";
 import type { PlannedPage } from "./types.js";
 
 export interface PlanTask {
@@ -13,8 +15,15 @@ export interface PlanTask {
 /** What a worker can be asked, by the name of its function. */
 export interface Tasks {
   readonly planRange: { readonly task: PlanTask; readonly answer: PlannedPage };
+  readonly readPiece: { readonly task: PieceTask; readonly answer: Piece };
 }
 export type TaskName = keyof Tasks;
+
+/** What crosses to a worker. */
+export interface Batch<T> {
+  readonly task: T;
+  readonly stop: StopFlag;
+}
 
 /** Errors do not cross threads with their codes: a worker answers with what happened. */
 export type Answer<T> =

@@ -10,7 +10,7 @@ import type { ContentHash } from "../../core/job/content-hash.js";
 import type { JobDefinition, Target } from "../../core/job/definition.js";
 import type { Standing } from "../../core/resting.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/configuration.js";
+import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/config-files.js";
 import type { StateReader } from "../../persist/store.js";
 
 /** Why a row is not fit for use: of CORRUPT and UNREADABLE_DEFINITION. */
@@ -106,6 +106,8 @@ export interface DefinitionSet {
   definitionAt(index: number): JobDefinition;
   targetKindAt(index: number): Target["kind"];
   placeAt(index: number): Place;
+  /** The same without some of the jobs; they share what they hold. */
+  without(identities: ReadonlySet<string>): DefinitionSet;
 }
 
 /** What a configuration was made of. The same manifest means the same definitions. */
@@ -113,6 +115,9 @@ export interface ConfigManifest {
   /** Program and rules that read it; another one reads again. */
   readonly reader: string;
   readonly files: readonly ConfigManifestFile[];
+  /** What the files set beside their jobs. */
+  readonly settings: Settings;
+  readonly jobs: number;
 }
 
 export interface ConfigManifestFile {
@@ -125,8 +130,10 @@ export interface ConfigManifestFile {
 export interface LoadedConfiguration {
   /** null: nothing has changed since `known` was made, and the definitions are the ones in the store. */
   readonly definitions: DefinitionSet | null;
-  /** null: there are findings, so that it must be read again next time. */
+  /** To be stored with the definitions. null: there are findings or crontabs, so it must be read again next time. */
   readonly manifest: ConfigManifest | null;
+  readonly files: readonly string[];
+  readonly settings: Settings;
 }
 
 export interface PoolStatus {

@@ -1,52 +1,40 @@
 /**
- * What runs in a thread of the decision pool; entry of `dist/decision-worker.js`. It reads the store for itself, so that
- * no definition is ever cloned, and writes nothing.
+ * What runs in a thread of the decision pool; entry of `dist/decision-worker.js`. Loads only what the batches of this
+ * thread need: a thread that reads configuration never sees the store.
  */
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { KronError } from "../../core/errors/kron-error.js";
-import type { StoredJob } from "../../core/resting.js";
-import { unreadable } from "../../persist/failures.js";
-import { type Databases, openDatabases } from "../../persist/lmdb/environment.js";
-import { jobsIn, type KeyRange } from "../../persist/lmdb/scan.js";
-import { buffersOf } from "./page-builder.js";
-import { planJobs } from "./plan-jobs.js";
-import type { Answer, PlanTask, Tasks } from "./tasks.js";
+import { type StopFlag, throwIfRaised } from "./stop-flag.js";
+import type { Answer, Batch, TaskName, Tasks } from "./tasks.js";
 
-export function planRange({ directory, range, rules }: PlanTask): Answer<Tasks["planRange"]["answer"]> {
-  return answered(() => {
-    const page = planJobs(readJobs(directory, range), rules);
-    return { value: page, buffers: buffersOf(page) };
-  });
+export async function planRange({ task, stop }: Batch<Tasks["planRange"]["task"]>): Promise<Answer<unknown>> {
+  const [{ planRange: plan }, { buffersOf }] = [await import("./plan-range.js"), await import("./page-builder.js")];
+  return answered<"planRange">(stop, (tick) => plan(task, tick), buffersOf);
 }
 
-let open: { readonly directory: string; readonly databases: Databases } | null = null;
-
-/** A daemon has one store: it stays open as long as the thread lives. */
-function databasesOf(directory: string): Databases {
-  if (open?.directory !== directory) {
-    void open?.databases.root.close();
-    open = { directory, databases: openDatabases(directory, true) };
-  }
-  return open.databases;
+export async function readPiece({ task, stop }: Batch<Tasks["readPiece"]["task"]>): Promise<Answer<unknown>> {
+  const [{ readPiece: read }, { buffersOfColumns }] = [
+    await import("./load/piece.js"),
+    await import("./load/job-columns.js"),
+  ];
+  return answered<"readPiece">(
+    stop,
+    (tick) => read(task, tick),
+    ({ jobs }) => buffersOfColumns(jobs),
+  );
 }
 
-function readJobs(directory: string, range: KeyRange): readonly StoredJob[] {
+/** What went wrong in a way that has a code is an answer; everything else ends the batch, and it is tried again. */
+function answered<N extends TaskName>(
+  stop: StopFlag,
+  work: (tick: () => void) => Tasks[N]["answer"],
+  buffersOf: (value: Tasks[N]["answer"]) => readonly ArrayBuffer[],
+): Answer<Tasks[N]["answer"]> {
+  const tick = (): void => throwIfRaised(stop);
   try {
-    return jobsIn(databasesOf(directory), range);
-  } catch (error) {
-    throw unreadable("read", `the store of ${directory} cannot be read`, error);
-  }
-}
-
-interface Work<T> {
-  readonly value: T;
-  readonly buffers: readonly ArrayBuffer[];
-}
-
-function answered<T>(work: () => Work<T>): Answer<T> {
-  try {
-    const { value, buffers } = work();
-    return moved({ ok: true, value }, buffers);
+    tick();
+    const value = work(tick);
+    return moved({ ok: true, value }, buffersOf(value));
   } catch (error) {
     if (!(error instanceof KronError)) throw error;
     return { ok: false, code: error.code, message: error.message };

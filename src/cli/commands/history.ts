@@ -1,12 +1,15 @@
+import type { ControlClient } from "../../krond/control-client.js";
 import { type HistoryRow, readHistory } from "../../krond/history.js";
-import { countArg, type ParsedArgs } from "../args.js";
+import { countArg, outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
-import { askOrRead } from "../daemon.js";
+import { askOrRead, withDaemon } from "../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
+import { nextLook } from "../follow.js";
 import type { CliIo } from "../io.js";
+import { printPages, TextTable } from "../list-output.js";
 import { printValue } from "../output.js";
 import { STATE_OPTION } from "../state-options.js";
-import { type Paint, paintFor, renderTable } from "../style.js";
+import { type Paint, paintFor } from "../style.js";
 
 const DEFAULT_COUNT = 20;
 const MOST = 10_000;
@@ -17,9 +20,10 @@ function endText({ exit_code, signal, started_at, ended_at }: HistoryRow): strin
   return signal ?? (exit_code === null ? "unknown" : String(exit_code));
 }
 
-function table(rows: readonly HistoryRow[], paint: Paint): string {
-  const header = ["PERIOD", "OUTCOME", "CHOSEN", "STARTED", "ENDED", "EXIT", "REASON"];
-  const cells = rows.map((row) => [
+const HEADER = ["PERIOD", "OUTCOME", "CHOSEN", "STARTED", "ENDED", "EXIT", "REASON"];
+
+function cellsOf(row: HistoryRow): readonly string[] {
+  return [
     row.source === null ? row.period_id : `${row.period_id} (${row.source})`,
     row.outcome,
     row.chosen_time ?? "-",
@@ -27,14 +31,42 @@ function table(rows: readonly HistoryRow[], paint: Paint): string {
     row.ended_at ?? "-",
     endText(row),
     row.reason ?? "",
-  ]);
-  return renderTable(header, cells, ["left", "left", "left", "left", "left", "left", "left"], paint);
+  ];
+}
+
+function table(rows: readonly HistoryRow[], paint: Paint): string {
+  return new TextTable(HEADER, cellsOf, paint).text(rows);
+}
+
+/** Oldest first, then what comes; a run is shown when it begins and again when it has ended. */
+async function* followed(
+  client: ControlClient,
+  identity: string,
+  count: number,
+): AsyncGenerator<readonly HistoryRow[]> {
+  let known: ReadonlySet<string> = new Set();
+  for (let limit = count; ; limit = DEFAULT_COUNT) {
+    const rows = (await client.ask({ op: "history", identity, limit, beforeAt: null })) as readonly HistoryRow[];
+    const keyed = rows.map((row) => [JSON.stringify(row), row] as const);
+    const news = keyed.filter(([key]) => !known.has(key)).map(([, row]) => row);
+    known = new Set(keyed.map(([key]) => key));
+    yield news.reverse();
+    await nextLook();
+  }
 }
 
 async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [identity, ...more] = args.positionals;
   if (identity === undefined || more.length > 0) throw usageError("history takes one job", "kron history JOB");
   const limit = countArg(args, "count", DEFAULT_COUNT, MOST);
+  if (args.has("follow")) {
+    if (outputForm(args) === "json") throw usageError("what has no end is no JSON", "use -o jsonl");
+    const rows = new TextTable(HEADER, cellsOf, paintFor(args, io));
+    return withDaemon(args, io, async (client) => {
+      await printPages(followed(client, identity, limit), rows, args, io);
+      return EXIT.ok;
+    });
+  }
   const request = { op: "history" as const, identity, limit, beforeAt: null };
   const { value: rows } = await askOrRead(args, io, request, (reader) => readHistory(reader, request));
   const nothing = `nothing is on record for ${identity} yet\n`;
@@ -50,6 +82,10 @@ export const HISTORY: Command = {
 Shows the periods of JOB that reached an outcome, its manual runs, and what was passed over, newest first.
 
   kron history prod/db-backup --count 5`,
-  options: [STATE_OPTION, { name: "count", short: "n", value: "N", help: `how many (default: ${DEFAULT_COUNT})` }],
+  options: [
+    STATE_OPTION,
+    { name: "count", short: "n", value: "N", help: `how many (default: ${DEFAULT_COUNT})` },
+    { name: "follow", short: "f", help: "oldest first, and then what happens from now on" },
+  ],
   run,
 };

@@ -1,15 +1,20 @@
 import type { JobStatus } from "../../actors/supervisor/port.js";
 import { parseInstant } from "../../core/time/instant.js";
+import type { ControlClient } from "../../krond/control-client.js";
+import { CONTROL_LIMITS } from "../../krond/control-protocol.js";
+import { type ListFilter, ListJudge, STANDINGS } from "../../krond/list-filter.js";
+import { LIST_LIMITS, type ListPage } from "../../krond/list-request.js";
 import { offlineStatuses } from "../../krond/offline-status.js";
-import type { ParsedArgs } from "../args.js";
+import type { StateReader } from "../../persist/store.js";
+import { countArg, outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
-import { askOrRead } from "../daemon.js";
+import { withDaemonOrStore } from "../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import { formatDistance } from "../format.js";
 import type { CliIo } from "../io.js";
-import { printValue } from "../output.js";
+import { printPages, TextTable } from "../list-output.js";
 import { STATE_OPTION } from "../state-options.js";
-import { type Paint, paintFor, renderTable } from "../style.js";
+import { paintFor } from "../style.js";
 
 function nextText({ standing, pausedUntil, nextChosenTime }: JobStatus, now: number): string {
   if (standing === "suspended" || standing === "removed") return standing;
@@ -23,25 +28,75 @@ function lastText({ lastPeriodId, lastOutcome, lastReason }: JobStatus): string 
   return `${lastOutcome}${lastReason === null ? "" : ` (${lastReason})`} ${lastPeriodId ?? ""}`;
 }
 
-function table(rows: readonly JobStatus[], now: number, paint: Paint): string {
-  const header = ["JOB", "SCHEDULE", "NEXT (UTC)", "RUNNING", "LAST OUTCOME, PERIOD"];
-  const cells = rows.map((row) => [
-    row.identity,
-    `${row.schedule} ${row.timezone}`,
-    nextText(row, now),
-    row.active.length === 0 ? "-" : row.active.map(({ pid }) => pid).join(","),
-    lastText(row),
-  ]);
-  return renderTable(header, cells, ["left", "left", "left", "left", "left"], paint);
+const HEADER = ["JOB", "SCHEDULE", "NEXT (UTC)", "RUNNING", "LAST OUTCOME, PERIOD"];
+const MOST = 10_000_000;
+
+function cellsOf(row: JobStatus, now: number): readonly string[] {
+  const running = row.active.length === 0 ? "-" : row.active.map(({ pid }) => pid).join(",");
+  return [row.identity, `${row.schedule} ${row.timezone}`, nextText(row, now), running, lastText(row)];
+}
+
+function words(args: ParsedArgs, name: string): readonly string[] {
+  const found = (args.text(name) ?? "").split(",").filter((word) => word !== "");
+  if (found.length <= CONTROL_LIMITS.filterWords) return found;
+  throw usageError(`--${name}: more than ${CONTROL_LIMITS.filterWords} words`);
+}
+
+function filterOf(args: ParsedArgs): ListFilter {
+  const standings = words(args, "standing").map((word) => {
+    const standing = STANDINGS.find((known) => known === word);
+    if (standing === undefined) throw usageError(`--standing: "${word}" is not one of ${STANDINGS.join(", ")}`);
+    return standing;
+  });
+  return { identities: words(args, "identity"), standings, tags: words(args, "tag") };
+}
+
+async function* livePages(client: ControlClient, filter: ListFilter): AsyncGenerator<readonly JobStatus[]> {
+  let after: string | null = null;
+  do {
+    const request = { op: "list" as const, after, limit: LIST_LIMITS.rows, filter };
+    const page = (await client.ask(request)) as ListPage;
+    yield page.rows;
+    after = page.next;
+  } while (after !== null);
+}
+
+async function* storedPages(
+  reader: StateReader,
+  filter: ListFilter,
+  now: number,
+): AsyncGenerator<readonly JobStatus[]> {
+  const judge = new ListJudge(filter, reader, now);
+  for await (const rows of offlineStatuses(reader, now)) yield judge.wanted(rows);
+}
+
+async function* firstOf<T>(pages: AsyncIterable<readonly T[]>, count: number): AsyncGenerator<readonly T[]> {
+  let left = count;
+  for await (const rows of pages) {
+    yield rows.slice(0, left);
+    left -= rows.length;
+    if (left <= 0) return;
+  }
 }
 
 async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  if (args.positionals.length > 0) throw usageError("list takes no arguments");
+  if (args.positionals.length > 0) throw usageError("list takes no arguments", "kron list --identity 'prod/*'");
   const now = io.now();
-  const { value, isLive } = await askOrRead(args, io, { op: "list" }, (reader) => offlineStatuses(reader, now));
-  const rows = [...value].sort((one, other) => (one.identity < other.identity ? -1 : 1));
-  const note = isLive ? "" : "No daemon runs: this is what the last one left behind.\n";
-  await printValue(rows, () => note + table(rows, now, paintFor(args, io)), args, io);
+  const filter = filterOf(args);
+  const count = countArg(args, "count", MOST, MOST);
+  const isText = outputForm(args) === "text";
+  const table = new TextTable<JobStatus>(HEADER, (row) => cellsOf(row, now), paintFor(args, io));
+  const print = (pages: AsyncIterable<readonly JobStatus[]>): Promise<void> =>
+    printPages(firstOf(pages, count), table, args, io);
+  await withDaemonOrStore(
+    args,
+    io,
+    (client) => print(livePages(client, filter)),
+    async (reader) => {
+      if (isText) await io.out("No daemon runs: this is what the last one left behind.\n");
+      await print(storedPages(reader, filter, now));
+    },
+  );
   return EXIT.ok;
 }
 
@@ -50,10 +105,17 @@ export const LIST: Command = {
   summary: "show all jobs: what runs, what is next, what was last",
   usage: "[OPTIONS]",
   details: `
-Shows every job of the daemon with its next run, the processes that are running, and the last outcome. When no daemon
-runs, it reads what the last one left in the state directory.
+Shows the jobs of the daemon with their next run, the processes that are running, and the last outcome. When no daemon
+runs, it reads what the last one left in the state directory. Of several words in one option any will do; a job must agree
+with all options.
 
-  kron list --state /var/lib/krond`,
-  options: [STATE_OPTION],
+  kron list --identity 'prod/*,stage/*' --standing paused,suspended --tag nightly`,
+  options: [
+    STATE_OPTION,
+    { name: "identity", value: "GLOB,...", help: "only these jobs: * is any text, ? any character" },
+    { name: "standing", value: "WORD,...", help: `only jobs that are ${STANDINGS.join(", ")}` },
+    { name: "tag", value: "TAG,...", help: "only jobs with one of these tags" },
+    { name: "count", short: "n", value: "N", help: "how many at most (default: all)" },
+  ],
   run,
 };

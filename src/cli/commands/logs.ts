@@ -1,11 +1,17 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { outputDirectoryOf } from "../../actors/supervisor/arm-request.js";
-import { formatInstant } from "../../core/time/instant.js";
+import type { JobStatus } from "../../actors/supervisor/port.js";
+import { type EpochMs, formatInstant } from "../../core/time/instant.js";
+import type { ControlClient } from "../../krond/control-client.js";
+import { ALL_JOBS } from "../../krond/list-filter.js";
+import type { ListPage } from "../../krond/list-request.js";
 import { outputDirectoryIn } from "../../krond/state-directory.js";
-import type { ParsedArgs } from "../args.js";
+import { outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
+import { withDaemonOrStore } from "../daemon.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
+import { nextLook, Tail } from "../follow.js";
 import type { CliIo } from "../io.js";
 import { parseJobPeriod } from "../job-period.js";
 import { printValue } from "../output.js";
@@ -22,24 +28,82 @@ async function filesOf(directory: string): Promise<string[]> {
   }
 }
 
+interface Wanted {
+  readonly written: string;
+  readonly identity: string;
+  readonly periodAt: EpochMs | null;
+  readonly directory: string;
+}
+
+/** The kept files, newest last. */
+async function keptFiles({ directory, periodAt }: Wanted): Promise<string[]> {
+  const prefix = periodAt === null ? "" : `${formatInstant(periodAt).replaceAll(":", "")}.`;
+  return (await filesOf(directory)).filter((name) => name.startsWith(prefix));
+}
+
+async function show(wanted: Wanted, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const names = await keptFiles(wanted);
+  const last = names.at(-1);
+  if (last === undefined) {
+    throw new CliError(EXIT.usage, `no output of ${wanted.written} is kept in ${wanted.directory}`);
+  }
+  if (args.has("list")) {
+    const paths = names.map((name) => join(wanted.directory, name));
+    await printValue(paths, () => `${paths.join("\n")}\n`, args, io);
+    return EXIT.ok;
+  }
+  const path = join(wanted.directory, last);
+  const text = await readFile(path, "utf8");
+  await printValue({ path, text }, () => text, args, io);
+  return EXIT.ok;
+}
+
+/** Run after run until somebody ends it; with a period, until its run has ended. */
+async function follow(wanted: Wanted, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const form = outputForm(args);
+  if (form === "json") throw usageError("what has no end is no JSON", "use -o jsonl");
+  const first = await statusNow(wanted, args, io);
+  if (first === "unknown") throw new CliError(EXIT.usage, `no job "${wanted.identity}"`);
+  let [shown, tail]: [string | null, Tail | null] = [null, null];
+  for (;;) {
+    // Before the file is read: what is written up to the end of a run is shown.
+    const isOver = wanted.periodAt !== null && (await statusNow(wanted, args, io)) !== "running";
+    const newest = (await keptFiles(wanted)).at(-1) ?? null;
+    if (newest !== null && newest !== shown) {
+      await tail?.close();
+      [shown, tail] = [newest, await Tail.open(join(wanted.directory, newest))];
+      if (form === "text" && wanted.periodAt === null) await io.err(`==> ${newest}\n`);
+    }
+    const path = join(wanted.directory, shown ?? "");
+    for await (const text of tail?.news() ?? []) {
+      await io.out(form === "text" ? text : `${JSON.stringify({ path, text })}\n`);
+    }
+    if (isOver) return EXIT.ok;
+    await nextLook();
+  }
+}
+
+async function statusNow({ identity, periodAt }: Wanted, args: ParsedArgs, io: CliIo) {
+  const filter = { ...ALL_JOBS, identities: [identity] };
+  const isRunning = ({ active }: JobStatus): boolean => {
+    return active.some(({ periodId }) => periodAt !== null && periodId === formatInstant(periodAt));
+  };
+  const ask = async (client: ControlClient) => {
+    const { rows } = (await client.ask({ op: "list", after: null, limit: 2, filter })) as ListPage;
+    const row = rows.find((it) => it.identity === identity);
+    if (row === undefined) return "unknown" as const;
+    return isRunning(row) ? ("running" as const) : ("at rest" as const);
+  };
+  return withDaemonOrStore(args, io, ask, async () => "at rest" as const);
+}
+
 async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [written, ...more] = args.positionals;
   if (written === undefined || more.length > 0) throw usageError("logs takes one job", "kron logs JOB[@PERIOD]");
   const { identity, periodAt } = parseJobPeriod(written);
   const directory = outputDirectoryOf(outputDirectoryIn(stateDirectoryOf(args, io)), identity);
-  const prefix = periodAt === null ? "" : `${formatInstant(periodAt).replaceAll(":", "")}.`;
-  const names = (await filesOf(directory)).filter((name) => name.startsWith(prefix));
-  const last = names.at(-1);
-  if (last === undefined) throw new CliError(EXIT.usage, `no output of ${written} is kept in ${directory}`);
-  if (args.has("list")) {
-    const paths = names.map((name) => join(directory, name));
-    await printValue(paths, () => `${paths.join("\n")}\n`, args, io);
-    return EXIT.ok;
-  }
-  const path = join(directory, last);
-  const text = await readFile(path, "utf8");
-  await printValue({ path, text }, () => text, args, io);
-  return EXIT.ok;
+  const wanted = { written, identity, periodAt, directory };
+  return args.has("follow") ? follow(wanted, args, io) : show(wanted, args, io);
 }
 
 export const LOGS: Command = {
@@ -48,8 +112,13 @@ export const LOGS: Command = {
   usage: "JOB[@PERIOD] [OPTIONS]",
   details: `
 Shows the output of the newest run of JOB, or of the run of PERIOD. --list names the files that are kept, newest last.
+--follow shows it as it is written, and goes on with the next run; with a period it ends when that run does.
 
-  tail -f "$(kron logs prod/db-backup --list | tail -n 1)"`,
-  options: [STATE_OPTION, { name: "list", help: "name the files instead of showing one" }],
+  kron logs prod/db-backup --follow`,
+  options: [
+    STATE_OPTION,
+    { name: "list", help: "name the files instead of showing one" },
+    { name: "follow", short: "f", help: "show what is written from now on, too" },
+  ],
   run,
 };

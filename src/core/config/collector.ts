@@ -2,7 +2,7 @@
 import { quote } from "../job/issues.js";
 import { LIMITS } from "../limits.js";
 import type { Problem } from "../problem.js";
-import type { LocatedJob, LocatedProblem } from "./located.js";
+import type { LocatedJob, LocatedProblem, Place } from "./located.js";
 
 export class JobCollector {
   readonly #jobs = new Map<string, LocatedJob>();
@@ -30,22 +30,26 @@ export class JobCollector {
   add(job: LocatedJob): LocatedProblem | null {
     const { identity } = job.definition;
     const earlier = this.#jobs.get(identity);
-    if (earlier !== undefined) return problemOf(job, repeated(identity, earlier));
+    if (earlier !== undefined) return problemOfJob(identity, job, repeatedIdentity(identity, earlier));
     if (this.#jobs.size >= this.#limit) {
       if (this.#isFull) return null;
       this.#isFull = true;
-      return problemOf(job, { code: "limit-exceeded", message: `more than ${this.#limit} jobs`, path: [] });
+      return problemOfJob(identity, job, tooManyJobs(this.#limit));
     }
     this.#jobs.set(identity, job);
     return null;
   }
 }
 
-function repeated(identity: string, { file, line, column }: LocatedJob): Problem {
+export function repeatedIdentity(identity: string, { file, line, column }: Place): Problem {
   const message = `the identity ${quote(identity)} is already used at ${file}:${line}:${column}`;
   return { code: "identity-duplicate", message, path: ["identity"] };
 }
 
-function problemOf({ definition, file, line, column }: LocatedJob, problem: Problem): LocatedProblem {
-  return { problem, file, line, column, length: 1, identity: definition.identity };
+export function tooManyJobs(limit: number): Problem {
+  return { code: "limit-exceeded", message: `more than ${limit} jobs`, path: [] };
+}
+
+export function problemOfJob(identity: string, { file, line, column }: Place, problem: Problem): LocatedProblem {
+  return { problem, file, line, column, length: 1, identity };
 }

@@ -10,6 +10,7 @@ import { type JobDefaults, jobDefaults, withDefaults } from "./defaults.js";
 import type { JobDefinition } from "./definition.js";
 import { problemsOfIssues, valueAt } from "./issues.js";
 import { readDescription, readPolicy, readTags } from "./policy-reader.js";
+import { canonicalDefinitionText } from "./raw.js";
 import { type ReadOptions, readRule } from "./rule-reader.js";
 import { DEFAULTS_SHAPE, JOB_SHAPE, PARTIAL_JOB_SHAPE, type PartialRawJob } from "./shape.js";
 import { readTarget } from "./target-reader.js";
@@ -37,6 +38,20 @@ export function readJobDefinition(
   if (own === null) return err(problems.slice(0, LIMITS.problemsPerJob));
   const definition = readSound(own, defaults, options, problems);
   return problems.length === 0 ? ok(definition) : err(withoutRepeats(problems));
+}
+
+/**
+ * S16: a definition as an earlier version of the program wrote it down, with what this one has against it; null when this
+ * one cannot read it without changing it.
+ */
+export function readDefinitionInForce(
+  text: string,
+): { readonly definition: JobDefinition; readonly problems: readonly Problem[] } | null {
+  const shaped = JOB_SHAPE.safeParse(JSON.parse(text));
+  if (!shaped.success) return null;
+  const problems: Problem[] = [];
+  const definition = readSound(shaped.data, undefined, { mayUseReservedPrefix: true }, problems);
+  return canonicalDefinitionText(definition) === text ? { definition, problems } : null;
 }
 
 /** Reads `defaults`, which are checked once and by themselves, not again in every job. */

@@ -50,7 +50,7 @@ export function marksOfUsual(text: string): DocumentMarks | null {
     !Number.isNaN(definedAt) &&
     !Number.isNaN(carriedAt) &&
     !Number.isNaN(instantOrEmpty(raw["LastChosenTime"])) &&
-    !Number.isNaN(instantOrEmpty(raw["LastNominalTime"])) &&
+    instantOrEmpty(raw["LastNominalTime"]) === lastHandledAt &&
     (definitionHash === null || isName(definitionHash));
   if (!isUsual) return null;
   const marks = { identity, lastHandledAt, definedAt, carriedAt, definitionHash };
@@ -77,8 +77,8 @@ function parseWithoutHistory(text: string): RawDocument | null {
 function withoutHistory(text: string): string | null {
   const start = text.indexOf(HISTORY);
   const end = Math.max(text.lastIndexOf(AFTER_HISTORY[0]), text.lastIndexOf(AFTER_HISTORY[1]));
-  // Another list may only follow where something runs: then the document is none of the usual ones.
-  if (start < 0 || end < start || text.lastIndexOf('"ActiveExecution":', start) >= 0) return null;
+  // Where something runs another list may follow and be cut out too; what runs stands before and is seen.
+  if (start < 0 || end < start) return null;
   return text.slice(0, start) + text.slice(end + 1);
 }
 

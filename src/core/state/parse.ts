@@ -52,6 +52,10 @@ function firstProblem(raw: RawDocument, fileName: string): Problem | null {
   if ((raw["LastHandledPeriodID"] === "") !== (raw["LastOutcome"] === "")) {
     return incompatible("LastOutcome", "contradicts LastHandledPeriodID: one is empty and the other is not");
   }
+  // A period's id is its nominal time: two different ones would be two answers to which period was handled.
+  if (canonical(raw["LastNominalTime"]) !== canonical(raw["LastHandledPeriodID"])) {
+    return incompatible("LastNominalTime", "is not the nominal time of LastHandledPeriodID");
+  }
   if (objectsOf(raw["OtherActive"]).length > 0 && !isObject(raw["ActiveExecution"])) {
     return incompatible("OtherActive", "lists older runs although ActiveExecution is absent");
   }

@@ -125,6 +125,8 @@ describe("documents that cannot be used", () => {
     ["a period without an outcome", changed({ LastOutcome: "" })],
     ["no LastChosenTime", changed({ LastChosenTime: undefined })],
     ["no LastNominalTime", changed({ LastNominalTime: undefined })],
+    ["LastNominalTime of another period", changed({ LastNominalTime: "2026-03-01T00:01:00Z" })],
+    ["LastNominalTime empty beside a period", changed({ LastNominalTime: "" })],
     ["ActiveExecution without PID", changed({ ActiveExecution: { ...FULL.ActiveExecution, PID: undefined } })],
     ["ActiveExecution with PID 0", changed({ ActiveExecution: { ...FULL.ActiveExecution, PID: 0 } })],
     ["ActiveExecution with a negative PID", changed({ ActiveExecution: { ...FULL.ActiveExecution, PID: -1 } })],

@@ -3,7 +3,7 @@ import { EXIT } from "../../exit.js";
 
 /**
  * SIGHUP reloads, SIGTERM and SIGINT drain. The handlers are there before the daemon is: a signal that comes while it
- * starts must not find the system's own way with it.
+ * starts must not find the system's own way with it. SIGUSR1 and SIGUSR2 mean nothing here.
  */
 export class Signals {
   private daemon: Daemon | null = null;
@@ -13,6 +13,8 @@ export class Signals {
     process.on("SIGHUP", this.hangUp);
     process.on("SIGTERM", this.interrupt);
     process.on("SIGINT", this.interrupt);
+    // Node's own way with these is to open a debugger's port, and to end.
+    for (const signal of ["SIGUSR1", "SIGUSR2"] as const) process.on(signal, () => undefined);
     process.on("uncaughtException", this.crash);
     process.on("unhandledRejection", this.crash);
   }

@@ -1,9 +1,13 @@
 import { dirname, join, relative, resolve } from "node:path";
 import { exitStatusOf } from "../../../core/errors/exit-status.js";
-import { type BootRefusal, type Daemon, startDaemon } from "../../../krond/daemon.js";
+import { type BootRefusal, startDaemon } from "../../../krond/boot.js";
+import { checkCgroupRoot, delegatedCgroup } from "../../../krond/cgroup-root.js";
+import type { Daemon } from "../../../krond/daemon.js";
+import type { InspectOptions } from "../../../krond/inspect/seam.js";
 import { descriptorSink } from "../../../krond/log-sink.js";
 import { createLog, usualLogFormat } from "../../../krond/logging.js";
 import type { ListenAddress } from "../../../krond/monitoring.js";
+import { safeFinding } from "../../../krond/safe-findings.js";
 import type { ConfigSource } from "../../../persist/configuration.js";
 import { CONFIG_OPTION, type ParsedArgs } from "../../args.js";
 import type { Command } from "../../command.js";
@@ -34,7 +38,10 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     stateDirectory: stateDirectoryOf(args, io),
     backend,
     log,
-    metrics: listenAddress(args),
+    metrics: listenAddress(args, "metrics", "9100"),
+    inspect: inspectOptions(args),
+    cgroupRoot: cgroupRoot(args, io),
+    metricsJobs: (args.text("metrics-jobs") ?? "").split(",").filter((pattern) => pattern !== ""),
     env: io.env,
   });
   if (!started.ok) return refuse(started.error, sources, args, io);
@@ -57,12 +64,11 @@ async function refuse(
 ): Promise<never> {
   const { findings, error } = refusal;
   if (error !== null) throw new CliError(exitStatusOf(error.code), error.message, error.hint);
-  await io.err(findingsText(findings, hasColour(args, io, io.isErrTerminal)));
+  await io.err(findingsText(findings.map(safeFinding), hasColour(args, io, io.isErrTerminal)));
   const count = `${findings.length} ${findings.length === 1 ? "problem" : "problems"}`;
-  throw new CliError(
-    EXIT.configuration,
-    `${count} in ${sources.map(({ name }) => name).join(", ")}: nothing was started`,
-  );
+  const names = sources.map(({ name }) => name);
+  const hint = `lines of the files are not shown here, they may hold secrets: 'kron lint ${names[0] ?? ""}' shows them`;
+  throw new CliError(EXIT.configuration, `${count} in ${names.join(", ")}: nothing was started`, hint);
 }
 
 function sourcesOf(args: ParsedArgs, io: CliIo): ConfigSource[] {
@@ -94,14 +100,35 @@ function kronCommand(): string {
 }
 
 /** `PORT`, `HOST:PORT` or `[HOST]:PORT`; only this machine is answered when no host is given. */
-function listenAddress(args: ParsedArgs): ListenAddress | null {
-  const written = args.text("metrics");
+function listenAddress(args: ParsedArgs, option: string, example: string): ListenAddress | null {
+  const written = args.text(option);
   if (written === undefined) return null;
   const match = /^(?:(?<host>[^:[\]]+|\[[0-9a-f:.]+\]):)?(?<port>\d{1,5})$/i.exec(written);
   const port = Number(match?.groups?.["port"] ?? Number.NaN);
   if (!(port <= LARGEST_PORT))
-    throw usageError(`--metrics: "${written}" is no address`, "write 9100 or 127.0.0.1:9100");
+    throw usageError(`--${option}: "${written}" is no address`, `write ${example} or 127.0.0.1:${example}`);
   return { host: (match?.groups?.["host"] ?? LOOPBACK).replace(/^\[|\]$/g, ""), port };
+}
+
+function inspectOptions(args: ParsedArgs): InspectOptions | null {
+  const address = listenAddress(args, "inspect", "8080");
+  const origins = (args.text("inspect-origin") ?? "").split(",").filter((origin) => origin !== "");
+  if (address === null) {
+    if (origins.length > 0) throw usageError("--inspect-origin is for --inspect", "krond start --inspect 8080");
+    return null;
+  }
+  const wrong = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
+  if (wrong === undefined) return { ...address, origins };
+  throw usageError(`--inspect-origin: "${wrong}" is no origin`, "write it like https://stately.ai");
+}
+
+/** Named, or found; a wrong name is not replaced by a guess. */
+function cgroupRoot(args: ParsedArgs, io: CliIo): string | null {
+  const written = args.text("cgroup-root");
+  if (written === undefined) return delegatedCgroup(io.env);
+  const checked = checkCgroupRoot(written);
+  if (!checked.ok) throw usageError(`--cgroup-root ${written}: ${checked.error}`);
+  return checked.value;
 }
 
 function oneOf<T extends string>(args: ParsedArgs, name: string, allowed: readonly T[]): T | undefined {
@@ -128,6 +155,23 @@ stop it: running jobs go on and are found again by the next start. A second sign
     { name: "store", value: "lmdb|files", help: "how state is kept (default: lmdb)" },
     { name: "log-format", value: "text|json", help: "form of the log (default: text on a terminal, else json)" },
     { name: "metrics", value: "[HOST:]PORT", help: "serve /metrics, /healthz and /readyz there (default: nowhere)" },
+    {
+      name: "metrics-jobs",
+      value: "GLOB,...",
+      help: "give these jobs metrics of their own, such as prod/* (default: none)",
+    },
+    {
+      name: "inspect",
+      value: "[[HOST:]PORT]",
+      bare: "0",
+      help: "let XState inspectors attach there by WebSocket (default: nowhere; without PORT: a free one)",
+    },
+    { name: "inspect-origin", value: "ORIGIN,...", help: "let web pages of these origins attach too" },
+    {
+      name: "cgroup-root",
+      value: "DIR",
+      help: "make a cgroup v2 group for each run there (default: our own, if systemd delegates it)",
+    },
     { name: "trust-owner", value: "USER,...", help: "believe configuration files of these users too" },
   ],
   run,

@@ -3,15 +3,15 @@ import { resolve } from "node:path";
 import type { KronError } from "../../../core/errors/kron-error.js";
 import type { Result } from "../../../core/result.js";
 import { parseDocument } from "../../../core/state/parse.js";
+import { exportSnapshot } from "../../../krond/state-snapshot.js";
 import { backendOf, checkStore, fencingRules, rewindJob, withLock, withStore } from "../../../krond/state-tools.js";
-import { exportState } from "../../../persist/export.js";
 import { importState } from "../../../persist/import.js";
 import type { Backend } from "../../../persist/marker.js";
 import { recoverStore } from "../../../persist/recover.js";
 import type { TransferReport } from "../../../persist/transfer.js";
 import { CONFIG_OPTION, type ParsedArgs } from "../../args.js";
 import type { Command } from "../../command.js";
-import { readStore, stateFailure } from "../../daemon.js";
+import { mustHaveState, readStore, stateFailure } from "../../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
 import { findJob, loadJobs } from "../../load.js";
@@ -44,7 +44,10 @@ function transferText({ documents, ledger, definitions, damaged }: TransferRepor
 
 const exportTo: Verb = async (rest, args, io) => {
   const target = resolve(io.cwd, only(rest, "export DIR"));
-  const report = unwrap(await readStore(stateDirectoryOf(args, io), (reader) => exportState(reader, target)));
+  const directory = stateDirectoryOf(args, io);
+  const backend = storeArg(args, directory);
+  mustHaveState(directory);
+  const report = unwrap(await exportSnapshot({ directory, backend, target, isLive: args.has("live") }));
   await printValue(report, () => transferText(report), args, io);
   return EXIT.ok;
 };
@@ -120,20 +123,22 @@ export const STATE: Command = {
   summary: "export, import, check and repair the state",
   usage: "export DIR | import DIR | check | recover --fence | rewind JOB",
   details: `
-export  writes everything into a new directory: a state document a job, the ledger and the definitions beside them.
+export  writes everything into a new directory: a state document a job, the ledger and the definitions beside them. It is
+        of one instant, also beside a running daemon; for a store of files that needs the daemon to be stopped, or --live.
 import  fills an empty state directory from such a directory.
 check   reads everything once; exits 3 if anything is damaged.
 recover opens a damaged or missing store again. Everything up to now counts as handled for every configured job, so that
         nothing runs a second time; what could not be read is kept aside.
 rewind  frees the periods that a clock running ahead has marked as handled.
 
-All but export and check need the daemon to be stopped.
+Import, recover and rewind need the daemon to be stopped.
 
   krond state export /backup/kron-state`,
   options: [
     CONFIG_OPTION,
     STATE_OPTION,
     { name: "store", value: "lmdb|files", help: "how a new state directory keeps state (default: lmdb)" },
+    { name: "live", help: "export: whatever is there, even if it is not of one instant" },
     { name: "fence", help: "recover: count everything up to now as handled" },
   ],
   run,

@@ -1,0 +1,115 @@
+/**
+ * A piece of a configuration on its way from bytes to canonical definitions. The same on this thread and in a worker;
+ * what only the whole configuration can tell (repeated identities and settings, the number of jobs) is left for later.
+ */
+import { type CrontabReading, type CrontabRules, readCrontab } from "../../../core/config/crontab.js";
+import { readJsonLine } from "../../../core/config/json-lines.js";
+import { readKronLine } from "../../../core/config/kron-line.js";
+import type { LineReader } from "../../../core/config/lines.js";
+import { type ConfigReading, LineIndex, type LocatedSetting } from "../../../core/config/located.js";
+import { readYamlConfig } from "../../../core/config/yaml-reader.js";
+import type { ConfigFinding } from "../../../persist/config-files.js";
+import { type JobColumns, JobColumnsBuilder } from "./job-columns.js";
+
+export type PieceForm =
+  /** Lines of a file, from a line break to a line break. */
+  | { readonly kind: "jsonl" | "kron"; readonly isFirst: boolean }
+  /** A whole file. */
+  | { readonly kind: "yaml" }
+  | { readonly kind: "crontab"; readonly rules: CrontabRules };
+
+export interface PieceTask {
+  readonly file: string;
+  readonly form: PieceForm;
+  readonly bytes: Uint8Array;
+}
+
+export interface PlacedSetting {
+  readonly setting: LocatedSetting;
+  readonly sourceLine: string | null;
+}
+
+/** Of lines of a file, line numbers count from the beginning of the piece. */
+export interface Piece {
+  readonly jobs: JobColumns;
+  readonly findings: readonly ConfigFinding[];
+  readonly settings: readonly PlacedSetting[];
+  readonly crontab: CrontabReading | null;
+  /** Line breaks in the piece. */
+  readonly lines: number;
+}
+
+const LINE_READERS: Readonly<Record<"jsonl" | "kron", LineReader>> = { jsonl: readJsonLine, kron: readKronLine };
+const BYTE_ORDER_MARK = "\ufeff";
+/** Bytes that are no UTF-8 become replacement characters, as everywhere where files are read. */
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export function textOf(bytes: Uint8Array): string {
+  return DECODER.decode(bytes);
+}
+
+/** Whether the file begins with it. */
+export function isFirstOfFile({ form }: PieceTask): boolean {
+  return form.kind === "yaml" || form.kind === "crontab" || form.isFirst;
+}
+
+/** `tick` is called now and then, and ends the reading by throwing. */
+export function readPiece({ file, form, bytes }: PieceTask, tick: () => void): Piece {
+  const text = textOf(bytes);
+  if (form.kind === "yaml") return wholePiece(readYamlConfig(file, text), text, null);
+  if (form.kind !== "crontab") return linesPiece(file, form.isFirst, text, LINE_READERS[form.kind], tick);
+  const reading = readCrontab(file, text, form.rules);
+  return wholePiece(reading, text, reading);
+}
+
+function wholePiece(reading: ConfigReading, text: string, crontab: CrontabReading | null): Piece {
+  const lines = new LineIndex(text);
+  const jobs = new JobColumnsBuilder();
+  for (const job of reading.jobs) jobs.add(job);
+  return {
+    jobs: jobs.columns(),
+    findings: reading.problems.map((located) => ({ located, sourceLine: lines.lineText(located.line) })),
+    settings: reading.settings.map((setting) => ({ setting, sourceLine: lines.lineText(setting.line) })),
+    crontab,
+    lines: 0,
+  };
+}
+
+/** Lines between two ticks. */
+const TICK_LINES = 256;
+
+function linesPiece(file: string, isFirst: boolean, text: string, read: LineReader, tick: () => void): Piece {
+  const jobs = new JobColumnsBuilder();
+  const findings: ConfigFinding[] = [];
+  let line = 0;
+  for (const source of linesOf(text, isFirst)) {
+    line += 1;
+    if (line % TICK_LINES === 0) tick();
+    const { job, problems } = read(source, { file, line });
+    for (const located of problems) findings.push({ located, sourceLine: source });
+    if (job !== null) jobs.add(job);
+  }
+  return { jobs: jobs.columns(), findings, settings: [], crontab: null, lines: line };
+}
+
+/** Without their ends; what stands behind the last line break is a line when there is anything. */
+function* linesOf(text: string, isFirst: boolean): Generator<string> {
+  let start = 0;
+  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+    yield withoutMark(text.slice(start, end), isFirst && start === 0);
+    start = end + 1;
+  }
+  if (start < text.length) yield withoutMark(text.slice(start), isFirst && start === 0);
+}
+
+function withoutMark(line: string, isFirst: boolean): string {
+  return isFirst && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
+}
+
+/** The line of a job, to be shown with a problem that came up later. */
+export function sourceLineOf({ form, bytes }: PieceTask, line: number): string | null {
+  const text = textOf(bytes);
+  if (form.kind === "yaml" || form.kind === "crontab") return new LineIndex(text).lineText(line);
+  const source = text.split("\n")[line - 1] ?? null;
+  return source === null ? null : withoutMark(source, form.isFirst && line === 1);
+}

@@ -1,0 +1,131 @@
+/**
+ * Finds the files of a configuration and opens each one once, asking the check before anything of it is believed. What is
+ * in them is for others to read; refused is only what the file system knows.
+ */
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { CrontabRules } from "../core/config/crontab.js";
+import type { LocatedProblem } from "../core/config/located.js";
+import { type ConfigFormat, configFileLimit, configFormatOf } from "../core/config/readers.js";
+import type { ErrorCode } from "../core/errors/registry.js";
+import { formatSize } from "../core/job/size.js";
+import { LIMITS } from "../core/limits.js";
+import type { Problem } from "../core/problem.js";
+import { messageOf } from "./private-files.js";
+
+export interface ConfigSource {
+  /** As it is opened. */
+  readonly path: string;
+  /** As it is named to people. */
+  readonly name: string;
+  /** Set for a crontab; every other file tells its format by its name. */
+  readonly crontab?: CrontabRules;
+}
+
+/**
+ * Asked about each file and directory before anything of it is believed. What is checked is what is read: both go through
+ * the one descriptor.
+ */
+export type ConfigCheck = (opened: OpenedConfig) => Promise<Problem | null>;
+
+export interface OpenedConfig {
+  readonly path: string;
+  readonly handle: FileHandle;
+  readonly stats: Stats;
+}
+
+export interface ConfigFile extends ConfigSource {
+  readonly format: ConfigFormat | "crontab";
+}
+
+/** A problem together with the line it names, when that is at hand. */
+export interface ConfigFinding {
+  readonly located: LocatedProblem;
+  readonly sourceLine: string | null;
+}
+
+/** What is to be done with a file that may be read. */
+export type FileReader = (file: ConfigFile, opened: OpenedConfig) => Promise<void>;
+
+const NOT_CONFIGURATION = "is not a configuration file: its name must end in .yaml, .yml, .kron or .jsonl";
+
+/** A named pipe without a writer must not hold us up. */
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+export class ConfigFiles {
+  /** Names of what was found, readable or not, in the order in which it counts. */
+  readonly names: string[] = [];
+  readonly #check: ConfigCheck | null;
+  readonly #refuse: (finding: ConfigFinding) => void;
+
+  constructor(check: ConfigCheck | null, refuse: (finding: ConfigFinding) => void) {
+    this.#check = check;
+    this.#refuse = refuse;
+  }
+
+  /** The file itself, or the configuration files directly inside the directory, in the order of their names. */
+  async visit(source: ConfigSource, read: FileReader): Promise<void> {
+    const found = await this.#opened(source, async (opened) => {
+      if (opened.stats.isDirectory() && source.crontab === undefined) return filesIn(source);
+      const format = source.crontab === undefined ? configFormatOf(source.name) : "crontab";
+      if (format === null) this.#refuseFile(source.name, "file-syntax", NOT_CONFIGURATION);
+      else await this.#read({ ...source, format }, opened, read);
+      return [];
+    });
+    for (const file of found ?? []) await this.#opened(file, (opened) => this.#read(file, opened, read));
+  }
+
+  /** Nothing is read when the check refuses. */
+  async #opened<T>({ path, name }: ConfigSource, use: (opened: OpenedConfig) => Promise<T>): Promise<T | null> {
+    let handle: FileHandle | null = null;
+    try {
+      handle = await open(path, OPEN_FLAGS);
+      const opened = { path, handle, stats: await handle.stat() };
+      const problem = (await this.#check?.(opened)) ?? null;
+      if (problem === null) return await use(opened);
+      this.#refuseProblem(name, problem);
+    } catch (error) {
+      if (!isFromSystem(error)) throw error;
+      this.#refuseFile(name, "config-unreadable", messageOf(error));
+    } finally {
+      await handle?.close();
+    }
+    return null;
+  }
+
+  async #read(file: ConfigFile, opened: OpenedConfig, read: FileReader): Promise<void> {
+    const { format, name } = file;
+    this.names.push(name);
+    const limit = format === "crontab" ? LIMITS.crontabFileBytes : configFileLimit(format);
+    const { stats } = opened;
+    if (!stats.isFile()) this.#refuseFile(name, "config-unreadable", "is not a regular file");
+    else if (stats.size > limit) {
+      this.#refuseFile(name, "limit-exceeded", `the file is larger than ${formatSize(limit)}`);
+    } else await read(file, opened);
+  }
+
+  /** A problem of the file as a whole. */
+  #refuseFile(file: string, code: ErrorCode, message: string): void {
+    this.#refuseProblem(file, { code, message, path: [] });
+  }
+
+  #refuseProblem(file: string, problem: Problem): void {
+    this.#refuse({ located: { problem, file, line: 1, column: 1, length: 1, identity: null }, sourceLine: null });
+  }
+}
+
+async function filesIn({ path, name }: ConfigSource): Promise<ConfigFile[]> {
+  const names = (await readdir(path)).filter((entry) => !entry.startsWith(".")).sort();
+  return names.flatMap((entry): ConfigFile[] => {
+    const format = configFormatOf(entry);
+    return format === null ? [] : [{ path: join(path, entry), name: join(name, entry), format }];
+  });
+}
+
+const SYSTEM_CODE = /^E[A-Z0-9_]+$/;
+
+/** Anything else is no trouble of a file. */
+function isFromSystem(error: unknown): boolean {
+  return error instanceof Error && "code" in error && SYSTEM_CODE.test(String(error.code));
+}

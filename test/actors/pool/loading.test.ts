@@ -1,0 +1,287 @@
+import * as fs from "node:fs";
+import * as path from "node:path";
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { parseManifest } from "../../../src/actors/pool/load/manifest.js";
+import type { DecisionPool, DefinitionSet, LoadOptions, PoolLimits } from "../../../src/actors/pool/types.js";
+import { contentHashOf } from "../../../src/core/job/content-hash.js";
+import { canonicalDefinitionText } from "../../../src/core/job/schema.js";
+import type { ConfigCheck, ConfigSource } from "../../../src/persist/config-files.js";
+import { loadConfiguration } from "../../../src/persist/configuration.js";
+import { rawJobs } from "../../support/raw-jobs.js";
+import { temporaryDirectories } from "../../support/temporary.js";
+import { pools } from "./support/pools.js";
+import { builtWorker } from "./support/worker.js";
+
+const worker = builtWorker();
+const newPool = pools(worker.entry);
+const newDirectory = temporaryDirectories();
+const ROOT = path.resolve(import.meta.dirname, "../../..");
+
+/** So small that most lines are cut. */
+const TINY: Partial<PoolLimits> = { inlineFileBytes: -1, pieceBytes: 100 };
+
+let directory: string;
+beforeEach(() => {
+  directory = newDirectory();
+});
+
+/** Files by name, in a directory; the source is the directory. */
+function written(files: Readonly<Record<string, string | Uint8Array>>, at = directory): ConfigSource {
+  for (const [name, content] of Object.entries(files)) fs.writeFileSync(path.join(at, name), content);
+  return { path: at, name: "conf" };
+}
+
+async function loaded(
+  pool: DecisionPool,
+  sources: readonly ConfigSource[],
+  options: LoadOptions = {},
+): Promise<DefinitionSet> {
+  const { definitions } = await pool.load(sources, options);
+  if (definitions === null) throw new Error("nothing was read");
+  return definitions;
+}
+
+type Content = Readonly<Record<string, unknown>>;
+
+function contentOf(set: DefinitionSet): Content {
+  const { files, settings, findings, crontabs } = set;
+  const jobs = Array.from({ length: set.size }, (_, index) => {
+    const definition = set.definitionAt(index);
+    expect(set.textAt(index)).toBe(canonicalDefinitionText(definition));
+    expect(set.contentHashAt(index)).toEqual(contentHashOf(set.textAt(index)));
+    expect(set.indexOf(set.identityAt(index))).toBe(index);
+    expect(set.identityAt(index)).toBe(definition.identity);
+    expect(set.targetKindAt(index)).toBe(definition.target.kind);
+    return { definition, ...set.placeAt(index) };
+  });
+  return { files, settings, findings, crontabs, jobs };
+}
+
+/** What the loader gives that holds everything as objects. */
+async function wanted(sources: readonly ConfigSource[], check: ConfigCheck | null = null): Promise<Content> {
+  return { ...(await loadConfiguration(sources, check)) };
+}
+
+const line = (identity: string, more = {}): string =>
+  JSON.stringify({ identity, schedule: "0 3 * * *", command: ["/bin/true"], ...more });
+const kronLine = (identity: string): string => `*/5 * * * * /bin/true -- ${identity}`;
+const FIXTURES = ["test/cli/files", "examples/krond.yaml", "examples/forecast", "examples/jobs.kron"];
+
+const BROKEN = [
+  line("a"),
+  "",
+  "{",
+  "\u00e9\u{1f600}",
+  line("ä“ \\ \u2028"),
+  line("a"),
+  line("b", { schedule: "99 * * * *" }),
+  `   ${line("c")}`,
+  line("d", { nothing: 1 }),
+  "x".repeat(300),
+];
+
+describe("loading a configuration in pieces", () => {
+  it.each([0, 2])("is what the loader for commands gives: examples and fixtures (threads: %i)", async (threads) => {
+    const pool = newPool({ threads, limits: TINY });
+    const sources = FIXTURES.map((name) => ({ path: path.join(ROOT, name), name }));
+    const content = contentOf(await loaded(pool, sources));
+    expect(content).toEqual(await wanted(sources));
+    expect((content["jobs"] as unknown[]).length).toBeGreaterThan(20);
+    expect((content["findings"] as unknown[]).length).toBeGreaterThan(5);
+  });
+
+  it.each([0, 2])("S37, S35: repeats over all files, and every finding at its place (threads: %i)", async (threads) => {
+    const yaml = `jobs:\n- { identity: y, schedule: "0 1 * * *", command: [x] }\n- { identity: a, schedule: "0 1 * * *", command: [x] }\n`;
+    const source = written({
+      "1.jsonl": `\ufeff${BROKEN.join("\n")}`,
+      "2.jsonl": `${[line("e"), line("c"), "}", line("e")].join("\r\n")}\r\n`,
+      "3.yaml": `${yaml}history: { keep: 3 }\n`,
+      "4.yml": `history: { keep: 4 }\nunknown: 1\n${yaml}`,
+      "5.kron": [kronLine("k"), "# note", "bad", kronLine("k")].join("\n"),
+      "6.jsonl": "",
+      "7.jsonl": "\n\n\n",
+      "8.yaml": "jobs: [",
+      "9.txt": "nothing",
+      ".hidden.jsonl": "{",
+      "z.jsonl": new Uint8Array([0xff, 0xfe, 0x0a, 0xc3, 0x0a, 0x7b]),
+    });
+    const missing = { path: path.join(directory, "missing.yaml"), name: "missing.yaml" };
+    const foreign = { path: path.join(directory, "9.txt"), name: "9.txt" };
+    const pool = newPool({ threads, limits: TINY });
+    for (const sources of [
+      [source, missing, foreign],
+      [missing, source, source],
+    ]) {
+      const content = contentOf(await loaded(pool, sources));
+      expect(content).toEqual(await wanted(sources));
+    }
+  });
+
+  it.each([0, 1])("crontabs, line by line (threads: %i)", async (threads) => {
+    const text =
+      'MAILTO=x\n# daily\n0 3 * * * /bin/backup "a b"\n99 * * * * bad\n@reboot x\n0 3 * * * /bin/backup "a b"\n';
+    written({ tab: text });
+    const rules = { form: "user", timezone: "Europe/Berlin", owner: null } as const;
+    const sources = [{ path: path.join(directory, "tab"), name: "tab", crontab: rules }];
+    const pool = newPool({ threads, limits: TINY });
+    expect(contentOf(await loaded(pool, sources))).toEqual(await wanted(sources));
+    expect((await pool.load(sources)).manifest).toBeNull();
+  });
+
+  it("any lines in any pieces", async () => {
+    const lines = fc.array(
+      fc.oneof(
+        fc.constantFrom(...BROKEN),
+        rawJobs.map((raw) => JSON.stringify(raw)),
+      ),
+      {
+        maxLength: 30,
+      },
+    );
+    const ends = fc.constantFrom("", "\n", "\r\n", "\n\n");
+    await fc.assert(
+      fc.asyncProperty(lines, ends, fc.integer({ min: 1, max: 3_000 }), async (texts, end, pieceBytes) => {
+        const source = written({ "a.jsonl": texts.join("\n") + end });
+        const pool = newPool({ threads: 0, limits: { ...TINY, pieceBytes } });
+        expect(contentOf(await loaded(pool, [source]))).toEqual(await wanted([source]));
+      }),
+      { numRuns: 60, seed: 20261118 },
+    );
+  });
+
+  it("in threads any lines in any pieces as well", async () => {
+    const source = written({ "a.jsonl": Array.from({ length: 200 }, (_, at) => BROKEN[at % 10]).join("\n") });
+    for (const pieceBytes of [60, 777, 5_000]) {
+      const pool = newPool({ threads: 2, limits: { ...TINY, pieceBytes } });
+      expect(contentOf(await loaded(pool, [source]))).toEqual(await wanted([source]));
+    }
+  });
+
+  it("a file that may not be trusted is not read, and its refusal stands in its place", async () => {
+    const source = written({ "a.jsonl": "{", "b.jsonl": line("b"), "c.jsonl": "}" });
+    const check: ConfigCheck = async ({ path: file }) =>
+      file.endsWith("b.jsonl") ? { code: "config-unreadable", message: "belongs to somebody else", path: [] } : null;
+    for (const threads of [0, 2]) {
+      const content = contentOf(await loaded(newPool({ threads, limits: TINY }), [source], { check }));
+      expect(content).toEqual(await wanted([source], check));
+      expect(content["jobs"]).toEqual([]);
+    }
+  });
+
+  it("tells how far it is", async () => {
+    const source = written({ "a.jsonl": `${line("a")}\n`.repeat(50), "b.yaml": "jobs: []\n" });
+    const total = ["a.jsonl", "b.yaml"].reduce((sum, name) => sum + fs.statSync(path.join(directory, name)).size, 0);
+    const done: number[] = [];
+    const onProgress = ({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }): void => {
+      expect(totalBytes).toBe(total);
+      done.push(doneBytes);
+    };
+    await newPool({ threads: 0 }).load([source], { onProgress });
+    expect(done.at(-1)).toBe(total);
+    expect([...done].sort((a, b) => a - b)).toEqual(done);
+  });
+
+  it("some jobs can be left out, and what is asked of the others stays the same", async () => {
+    const source = written({ "a.jsonl": ["a", "b", "c"].map((it) => line(it)).join("\n"), "b.jsonl": line("d") });
+    const set = await loaded(newPool({ threads: 0 }), [source]);
+    const rest = set.without(new Set(["b", "x"]));
+    expect(Array.from({ length: rest.size }, (_, index) => rest.identityAt(index))).toEqual(["a", "c", "d"]);
+    expect([rest.indexOf("b"), rest.has("b"), set.has("b")]).toEqual([-1, false, true]);
+    expect(rest.placeAt(2)).toEqual({ file: path.join("conf", "b.jsonl"), line: 1, column: 1 });
+    expect(rest.textAt(1)).toBe(set.textAt(2));
+    expect(() => rest.textAt(3)).toThrow("invariant broken");
+  });
+});
+
+describe("a configuration that was read before", () => {
+  async function again(
+    pool: DecisionPool,
+    sources: readonly ConfigSource[],
+    known: LoadOptions["known"],
+  ): Promise<boolean> {
+    const { definitions, files, settings } = await pool.load(sources, known === undefined ? {} : { known });
+    expect(files.length).toBeGreaterThan(0);
+    expect(settings.history.keep).toBe(3);
+    return definitions !== null;
+  }
+
+  it("is read again exactly when a byte of it, the files or the places have changed", async () => {
+    const source = written({ "a.jsonl": line("a"), "b.yaml": "history: { keep: 3 }\njobs: []\n" });
+    const pool = newPool({ threads: 0 });
+    const { manifest } = await pool.load([source]);
+    const known = parseManifest(JSON.stringify(manifest));
+    expect(known).toEqual({ ...manifest, jobs: 1 });
+    expect(await again(pool, [source], known)).toBe(false);
+    fs.utimesSync(path.join(directory, "a.jsonl"), 1, 1);
+    expect(await again(pool, [source], known)).toBe(false);
+    written({ "a.jsonl": line("b") });
+    expect(await again(pool, [source], known)).toBe(true);
+    written({ "a.jsonl": line("a") });
+    expect(await again(pool, [source], known)).toBe(false);
+    expect(await again(pool, [{ ...source, name: "other" }], known)).toBe(true);
+    written({ "c.jsonl": "" });
+    expect(await again(pool, [source], known)).toBe(true);
+    fs.rmSync(path.join(directory, "c.jsonl"));
+    expect(await again(pool, [source], known)).toBe(false);
+    fs.rmSync(path.join(directory, "a.jsonl"));
+    expect(await again(pool, [source], known)).toBe(true);
+  });
+
+  it("is read again when it may not be trusted any more", async () => {
+    const source = written({ "a.jsonl": line("a") });
+    const pool = newPool({ threads: 0 });
+    const { manifest: known } = await pool.load([source]);
+    const check: ConfigCheck = async () => ({ code: "config-unreadable", message: "no", path: [] });
+    const { definitions, manifest } = await pool.load([source], { known, check });
+    expect([definitions?.size, definitions?.findings.length, manifest]).toEqual([0, 1, null]);
+  });
+
+  it("with findings there is nothing to be remembered", async () => {
+    const source = written({ "a.jsonl": `${line("a")}\n{` });
+    expect((await newPool({ threads: 0 }).load([source])).manifest).toBeNull();
+  });
+
+  it("a manifest of another version of the program is none", () => {
+    const manifest = JSON.stringify({ reader: "0.0.1 2020a 00", files: [], settings: {}, jobs: 0 });
+    expect([parseManifest(manifest), parseManifest(undefined)]).toEqual([null, null]);
+  });
+});
+
+describe("loading that is not wanted any more, or whose workers die", () => {
+  const LINES = `${Array.from({ length: 2_000 }, (_, at) => line(`job-${at}`)).join("\n")}\n`;
+
+  it.each([0, 2])("ends with the reason of the signal (threads: %i)", async (threads) => {
+    const source = written({ "a.jsonl": LINES });
+    const pool = newPool({ threads, limits: { inlineFileBytes: 0, pieceBytes: 2_000 } });
+    const cancel = new AbortController();
+    const reason = new Error("reload");
+    const onProgress = (): void => cancel.abort(reason);
+    await expect(pool.load([source], { signal: cancel.signal, onProgress })).rejects.toBe(reason);
+    expect((await loaded(pool, [source])).size).toBe(2_000);
+  });
+
+  it("closing the pool ends it", async () => {
+    const source = written({ "a.jsonl": LINES });
+    const pool = newPool({ threads: 2, limits: { inlineFileBytes: 0, pieceBytes: 2_000 } });
+    const loading = pool.load([source], { onProgress: () => void pool.close() });
+    await expect(loading).rejects.toThrow("the decision pool was closed");
+  });
+
+  it("a piece whose worker dies is read again, and nothing is lost or doubled", async () => {
+    const mark = path.join(newDirectory(), "died");
+    const entry = worker.variant(
+      "dying-reader",
+      `import * as fs from "node:fs";
+       import * as real from "./worker.mjs";
+       export async function readPiece(batch) {
+         try { fs.mkdirSync(${JSON.stringify(mark)}); } catch { return real.readPiece(batch); }
+         process.exit(7);
+       }`,
+    );
+    const source = written({ "a.jsonl": LINES });
+    const pool = newPool({ threads: 2, entry, limits: { inlineFileBytes: 0, pieceBytes: 5_000 } });
+    expect(contentOf(await loaded(pool, [source]))).toEqual(await wanted([source]));
+    expect(pool.status().deaths).toBe(1);
+  });
+});

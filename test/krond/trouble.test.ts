@@ -1,0 +1,71 @@
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { describe, expect, it } from "vitest";
+import { builtPrograms, childrenOf, krondProcesses, runProgram } from "../support/krond.js";
+import { job, placesIn } from "../support/place.js";
+import { temporaryDirectories } from "../support/temporary.js";
+
+const programs = builtPrograms();
+const startKrond = krondProcesses(programs);
+const place = placesIn(temporaryDirectories(), programs);
+
+async function existing(file: string): Promise<void> {
+  while (!fs.existsSync(file)) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("R15: trouble from outside", () => {
+  it("launchers that are killed are replaced; what runs goes on and is seen to end, and new runs start", async () => {
+    const here = place(job("t/long", "sleep 4") + job("t/short", "echo back"));
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    here.kron("run", "t/long");
+    await krond.event("started", { identity: "t/long" });
+    const launchers = childrenOf(krond.pid);
+    expect(launchers.length).toBeGreaterThan(0);
+    for (const pid of launchers) process.kill(pid, "SIGKILL");
+    await krond.event("error", { error_code: "launcher-died" });
+    expect(here.kron("run", "t/short").status).toBe(0);
+    await krond.event("completed", { identity: "t/short", exit_code: 0 });
+    await krond.event("completed", { identity: "t/long" });
+    expect(krond.lines.filter(({ event, identity }) => event === "started" && identity === "t/long")).toHaveLength(1);
+  });
+
+  it("a storm of SIGHUP is a few reloads, and SIGSTOP and SIGCONT in between end nothing", async () => {
+    const here = place(job("t/a", "true"));
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    for (let count = 0; count < 200; count += 1) krond.child.kill("SIGHUP");
+    krond.child.kill("SIGSTOP");
+    for (let count = 0; count < 200; count += 1) krond.child.kill("SIGHUP");
+    krond.child.kill("SIGCONT");
+    await krond.event("config_reloaded");
+    expect(here.kron("run", "t/a").status).toBe(0);
+    await krond.event("completed", { identity: "t/a", exit_code: 0 });
+    expect(await krond.kill("SIGTERM")).toBe(0);
+    expect(krond.lines.filter(({ event }) => event === "fatal")).toEqual([]);
+  });
+
+  it("signals that come while the daemon starts do not end it in the system's own way", async () => {
+    const here = place(job("t/a", "true"));
+    const krond = startKrond(here.config, here.state);
+    // From here on the handlers are there; the launchers are started afterwards.
+    await existing(here.state);
+    krond.child.kill("SIGHUP");
+    await krond.ready();
+    await krond.event("config_reloaded");
+    expect(await krond.kill("SIGTERM")).toBe(0);
+  });
+
+  it("ERROR-MODEL: a state write that fails is fatal: it is logged at level error, and the exit code is 5", async () => {
+    const here = place(job("t/a", "true"));
+    const krond = startKrond(here.config, here.state, ["--store", "files"]);
+    await krond.ready();
+    fs.renameSync(here.state, `${here.state}.gone`);
+    const socket = path.join(`${here.state}.gone`, "krond.sock");
+    expect(fs.existsSync(socket)).toBe(true);
+    const pause = ["pause", "t/a", "--until", "1h", "--reason", "x", "--state", `${here.state}.gone`];
+    expect(runProgram(programs().kron, pause).status).toBe(5);
+    expect(await krond.event("fatal")).toMatchObject({ level: "error", error_type: "PersistenceError" });
+    expect(await krond.ended).toBe(5);
+  });
+});
