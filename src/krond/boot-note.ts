@@ -2,10 +2,10 @@
  * What a start leaves for the next one: the version of the program, that of the zone data, and the offsets of the zones
  * in use. With it the next start knows what has changed underneath jobs that nobody has touched (S5, S16).
  */
-import type { JobDefinition } from "../core/job/definition.js";
 import { DAY_MS, type EpochMs } from "../core/time/instant.js";
 import { zoneOf } from "../core/time/zone.js";
 import type { StateReader } from "../persist/store.js";
+import type { ZoneUse } from "./zone-use.js";
 
 export const BOOT_NOTE_KEY = "boot.note";
 
@@ -35,13 +35,9 @@ export interface ZoneDataChange {
 /** The year that was, which may still be asked about, and those for which people plan. */
 const [NOTED_BEFORE_MS, NOTED_AFTER_MS] = [366 * DAY_MS, 5 * 366 * DAY_MS];
 
-export function bootNote(
-  definitions: readonly Pick<JobDefinition, "timezone">[],
-  about: Pick<BootNote, "engine" | "tz" | "kept">,
-  now: EpochMs,
-): BootNote {
+export function bootNote(use: ZoneUse, about: Pick<BootNote, "engine" | "tz" | "kept">, now: EpochMs): BootNote {
   const [fromAt, untilAt] = [now - NOTED_BEFORE_MS, now + NOTED_AFTER_MS];
-  const ids = [...new Set(definitions.map(({ timezone }) => timezone))].sort();
+  const ids = [...use.keys()].sort();
   const zones = Object.fromEntries(ids.map((id) => [id, offsetsOf(id, fromAt, untilAt)]));
   return { ...about, fromAt, untilAt, zones };
 }
@@ -53,18 +49,13 @@ export async function readBootNote(reader: Pick<StateReader, "meta">): Promise<B
 }
 
 /** Zones whose offsets are not the ones that were noted; null when all are. A zone that is gone has none. */
-export function zoneDataChange(
-  before: BootNote,
-  definitions: readonly Pick<JobDefinition, "timezone">[],
-  to: string,
-): ZoneDataChange | null {
+export function zoneDataChange(before: BootNote, use: ZoneUse, to: string): ZoneDataChange | null {
   const { fromAt, untilAt } = before;
   const zones = Object.entries(before.zones).flatMap(([id, offsets]) => {
     return JSON.stringify(offsetsOf(id, fromAt, untilAt)) === JSON.stringify(offsets) ? [] : [id];
   });
   if (zones.length === 0) return null;
-  const changed = new Set(zones);
-  const jobs = definitions.filter(({ timezone }) => changed.has(timezone)).length;
+  const jobs = zones.reduce((sum, id) => sum + (use.get(id) ?? 0), 0);
   return { from: before.tz, to, zones, jobs };
 }
 

@@ -4,6 +4,7 @@
  */
 import { systemClock, type Timer } from "../actors/clock.js";
 import type { Launcher } from "../actors/launcher/port.js";
+import type { DecisionPool } from "../actors/pool/types.js";
 import type { PlanReport, Supervisor } from "../actors/supervisor/port.js";
 import type { Settings } from "../core/config/settings.js";
 import { exitStatusOf } from "../core/errors/exit-status.js";
@@ -13,7 +14,13 @@ import type { ConfigCheck, ConfigFinding, ConfigSource } from "../persist/config
 import type { LockTerm } from "../persist/lock.js";
 import type { Backend } from "../persist/marker.js";
 import type { StateStore } from "../persist/store.js";
-import { type DaemonConfiguration, loadDaemonConfiguration } from "./configuration.js";
+import {
+  type ConfigurationLoader,
+  type DaemonConfiguration,
+  loadDaemonConfiguration,
+  manifestNote,
+  storedManifest,
+} from "./configuration.js";
 import { ControlServer } from "./control-server.js";
 import { logFindings } from "./finding-lines.js";
 import { startHousekeeping } from "./housekeeping.js";
@@ -39,6 +46,8 @@ export interface DaemonOptions {
   /** Where inspectors attach; null: nowhere. */
   readonly inspect?: InspectOptions | null;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told of the threads that the start uses: whoever ends the process before there is a daemon must close them. */
+  onPool?(pool: DecisionPool): void;
 }
 
 export interface ReloadReport {
@@ -65,6 +74,8 @@ export interface DaemonParts {
   readonly inspection: Inspection | null;
   /** Where metrics and health are asked for. */
   readonly address: string | null;
+  readonly loader: ConfigurationLoader;
+  readonly pool: DecisionPool;
 }
 
 export class Daemon {
@@ -107,7 +118,7 @@ export class Daemon {
   }
 
   async open(configuration: DaemonConfiguration): Promise<void> {
-    const { files, definitions } = configuration;
+    const { files } = configuration;
     await this.control.listen();
     this.stopHousekeeping = startHousekeeping({
       clock: systemClock,
@@ -117,9 +128,9 @@ export class Daemon {
       jobs: () => this.parts.supervisor.status().jobs,
       onFailure: (error) => void this.fail(error),
     });
-    await this.shown(configuration, []);
+    await this.shown(configuration);
     this.parts.monitoring.ready();
-    const about = { pid: process.pid, jobs: definitions.length, files, state: this.stateDirectory };
+    const about = { pid: process.pid, jobs: this.parts.supervisor.status().jobs, files, state: this.stateDirectory };
     const { address: metrics, inspection } = this.parts;
     const doors = { ...(metrics === null ? {} : { metrics }), ...(inspection && { inspect: await inspection.open() }) };
     this.say("ready", "info", { ...about, ...doors });
@@ -151,16 +162,16 @@ export class Daemon {
   }
 
   private async reloadNow(): Promise<ReloadReport> {
-    const { lifecycle, monitoring, supervisor } = this.parts;
+    const { lifecycle, monitoring } = this.parts;
     lifecycle.tell({ type: "RELOAD" });
     monitoring.reloading();
     try {
       const { configuration, kept } = await this.wanted();
       logFindings(this.options.log, configuration.findings, "reload");
       const settings = configuration.isIncomplete ? this.settings : configuration.settings;
-      const plan = await supervisor.reload(configuration.definitions, settings, kept);
+      const plan = await this.apply(configuration, settings, kept);
       this.settings = settings;
-      await this.shown(configuration, kept);
+      await this.shown(configuration);
       lifecycle.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });
       return { plan, findings: configuration.findings, kept };
     } finally {
@@ -168,17 +179,31 @@ export class Daemon {
     }
   }
 
-  private async shown({ definitions, findings, isIncomplete }: DaemonConfiguration, kept: readonly string[]) {
-    const { monitoring, store } = this.parts;
+  /** As long as definitions are changing, nobody could say what those on record are made of. */
+  private async apply(
+    { wanted, manifest }: DaemonConfiguration,
+    settings: Settings,
+    kept: readonly string[],
+  ): Promise<PlanReport> {
+    const { supervisor, store, term } = this.parts;
+    if (wanted === "as-stored") return supervisor.reload(wanted, settings, kept);
+    await store.commit(term, { meta: [manifestNote(null)] });
+    const plan = await supervisor.reload(wanted, settings, kept);
+    if (manifest !== null) await store.commit(term, { meta: [manifestNote(manifest)] });
+    return plan;
+  }
+
+  private async shown({ findings, isIncomplete }: DaemonConfiguration): Promise<void> {
+    const { monitoring, store, supervisor } = this.parts;
     monitoring.vitals.configurationRead(findings.length, isIncomplete);
-    await monitoring.jobsAre([...definitions.map(({ identity }) => identity), ...kept], store);
+    await monitoring.jobsAre(supervisor.identities(), store);
   }
 
   /** S35: an invalid job keeps its definition; where a whole file cannot be read, every job that is missing does. */
   private async wanted(): Promise<{ configuration: DaemonConfiguration; plan: PlanReport; kept: string[] }> {
-    const configuration = await loadDaemonConfiguration(this.options.sources, this.options.trust?.() ?? null);
-    const { definitions } = configuration;
-    const plan = await this.parts.supervisor.plan(definitions);
+    const { loader, store, supervisor } = this.parts;
+    const configuration = await loadDaemonConfiguration(loader, await storedManifest(store));
+    const plan = await supervisor.plan(configuration.wanted);
     const kept = plan.removed.filter((identity) => configuration.keeps(identity));
     return { configuration, plan, kept };
   }
@@ -219,6 +244,7 @@ export class Daemon {
       this.parts.lifecycle.tell({ type: "DRAINED" });
       await this.parts.inspection?.close();
       this.control.hide();
+      await this.parts.pool.close();
       await this.parts.launcher.close();
       await this.parts.store.close();
       await this.parts.monitoring.close();

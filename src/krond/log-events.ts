@@ -63,6 +63,8 @@ export const LOG_EVENTS = {
   state_ahead_of_clock: kind("persist", "warn"),
   state_recovered: kind("persist", "warn"),
   // The daemon itself.
+  /** Something takes long: how far it is. */
+  progress: kind("planner", "info"),
   ready: kind("scheduler", "info"),
   draining: kind("scheduler", "info"),
   stopped: kind("scheduler", "info"),

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from "vitest";
+import { CONFIG_MANIFEST_NOTE } from "../../src/actors/pool/load/manifest.js";
 import { canonicalDefinitionText, readDefinitionInForce, readJobDefinition } from "../../src/core/job/schema.js";
 import { BOOT_NOTE_KEY, type BootNote, bootNote, zoneDataChange } from "../../src/krond/boot-note.js";
 import { acquireDirectoryLock } from "../../src/persist/lock.js";
@@ -12,7 +13,11 @@ import { temporaryDirectories } from "../support/temporary.js";
 
 const NOW = at("2026-03-01T00:00:00Z");
 const ABOUT = { engine: "1.0.0", tz: "2025b", kept: [] };
-const JOBS = ["Europe/Berlin", "UTC", "Europe/Berlin", "America/Sao_Paulo"].map((timezone) => ({ timezone }));
+const JOBS = new Map([
+  ["Europe/Berlin", 2],
+  ["UTC", 1],
+  ["America/Sao_Paulo", 1],
+]);
 
 describe("S5: what a start notes of the zone data", () => {
   const note = bootNote(JOBS, ABOUT, NOW);
@@ -87,7 +92,13 @@ async function noteOf(store: StateStore): Promise<BootNote> {
   return JSON.parse((await store.meta(BOOT_NOTE_KEY)) ?? "null") as BootNote;
 }
 
-const noted = (note: BootNote): Batch => ({ meta: [{ key: BOOT_NOTE_KEY, text: JSON.stringify(note) }] });
+/** What it made of its files is of no use to another version, nor with other zone data. */
+const noted = (note: BootNote): Batch => ({
+  meta: [
+    { key: BOOT_NOTE_KEY, text: JSON.stringify(note) },
+    { key: CONFIG_MANIFEST_NOTE, text: null },
+  ],
+});
 
 describe("a new version of the program", () => {
   const windowed = (duration: string): string =>

@@ -20,11 +20,15 @@ export function builtPrograms(): () => Programs {
   const dist = path.join(home, "dist");
   beforeAll(async () => {
     fs.mkdirSync(dist, { recursive: true });
-    const imports = { "#launcher-process": "./dist/launcher-process.js" };
+    const imports = {
+      "#decision-worker": "./dist/decision-worker.js",
+      "#launcher-process": "./dist/launcher-process.js",
+    };
     fs.writeFileSync(path.join(home, "package.json"), JSON.stringify({ type: "module", imports }));
     const input = {
       krond: path.join(ROOT, "src/cli/krond.ts"),
       kron: path.join(ROOT, "src/cli/kron.ts"),
+      "decision-worker": path.join(ROOT, "src/actors/pool/worker.ts"),
       "launcher-process": path.join(ROOT, "src/actors/launcher/process.ts"),
     };
     await build({

@@ -15,7 +15,7 @@ import type { SupervisorCore } from "./core.js";
 import { inTurns } from "./in-turns.js";
 import { ruleHashOf } from "./job-entry.js";
 import type { JobSet } from "./job-set.js";
-import { carriedBy, type LastVersion, lastVersion, versionAfter } from "./last-version.js";
+import { carriedBy, type LastVersion, lastVersion, placeholderDefinition, versionAfter } from "./last-version.js";
 import { planHere } from "./plan-here.js";
 import type { SupervisorPorts } from "./port.js";
 import { recoverUnusable } from "./recovery.js";
@@ -46,7 +46,7 @@ export class Boot {
     const newcomers = [...survey.newcomers()];
     this.schedule.reserve(this.jobs.rows.names.handleEnd);
     for (const handle of survey.resting) this.schedule.placeResting(handle);
-    for (const identity of survey.running) await this.recoverRuns(identity);
+    for (const identity of survey.running) await this.recoverRuns(identity, wanted);
     await this.core.whenIdle();
     await inTurns(survey.missing, (identity) => this.retire(identity));
     onReady();
@@ -61,13 +61,14 @@ export class Boot {
     }
   }
 
-  private async recoverRuns(identity: string): Promise<void> {
+  private async recoverRuns(identity: string, wanted: Wanted): Promise<void> {
     const document = await this.core.documentOf(identity);
     const known = this.jobs.get(identity);
     const entry = known ?? this.jobs.add(identity);
     // A job that is not configured any more is watched only for what it started.
     if (known === null) entry.isRemoved = true;
-    await this.core.load(entry);
+    const last = await lastVersion(identity, this.ports.store);
+    entry.use(wantedDefinition(identity, wanted) ?? last.definition ?? placeholderDefinition(identity), this.settings);
     entry.activation = activate(document, entry.scope);
     this.core.observer?.activated(entry.definition, entry.activation, this.ports.clock.now());
     for (const { execution } of entry.activation.attempts) await this.core.executor.adopt(entry, execution);
@@ -115,8 +116,14 @@ export class Boot {
   }
 }
 
+/** null: what is on record is wanted, or nothing. */
+function wantedDefinition(identity: string, wanted: Wanted): JobDefinition | null {
+  const index = wanted === "as-stored" ? -1 : wanted.indexOf(identity);
+  return wanted === "as-stored" || index < 0 ? null : wanted.definitionAt(index);
+}
+
 function definitionOf(identity: string, wanted: Wanted, last: LastVersion): JobDefinition {
-  const definition = wanted === "as-stored" ? last.definition : wanted.definitionAt(wanted.indexOf(identity));
+  const definition = wantedDefinition(identity, wanted) ?? last.definition;
   if (definition === null) throw new Error(`invariant broken: ${identity} was read and cannot be read any more`);
   return definition;
 }
@@ -129,5 +136,5 @@ function isEqual(definition: JobDefinition | null, text: string): boolean {
 function unreadableDefinition(identities: readonly string[]): KronError {
   const [identity = ""] = identities;
   const message = `the definition on record of ${identities.length} jobs cannot be read`;
-  return new KronError("state-document-corrupt", message, { component: "persist", operation: "load", identity });
+  return new KronError("definition-unreadable", message, { component: "persist", operation: "load", identity });
 }

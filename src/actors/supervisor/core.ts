@@ -237,8 +237,10 @@ export class SupervisorCore {
 
   /** The definition on record; enough of one to watch runs to their end where nobody knows it. */
   async definitionOf(identity: string): Promise<JobDefinition> {
-    const { definition, isIntact } = await this.stored(() => lastVersion(identity, this.ports.store), identity);
+    const last = await this.stored(() => lastVersion(identity, this.ports.store), identity);
+    const { definition, isIntact, isInForce } = last;
     if (!isIntact) throw unreadable(identity, "its definition does not match its checksum");
+    if (definition === null && isInForce) throw unreadable(identity, "its definition cannot be read");
     return definition ?? placeholderDefinition(identity);
   }
 

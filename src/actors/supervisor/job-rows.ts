@@ -52,6 +52,7 @@ export class JobRows {
   remove(handle: TimelineHandle): void {
     if (this.isRemoved(handle)) this.removedCount -= 1;
     this.flags[handle] = 0;
+    this.wakeTimes[handle] = Number.NaN;
     this.names.remove(handle);
   }
 
@@ -81,7 +82,8 @@ export class JobRows {
   /** The earliest of all; null when nobody waits for anything. */
   firstWakeAt(): EpochMs | null {
     let first = Number.POSITIVE_INFINITY;
-    for (const handle of this.handles()) {
+    // A plain loop over all of them takes a millisecond for a million; NaN is less than nothing.
+    for (let handle = 0; handle < this.names.handleEnd; handle++) {
       const at = this.wakeTimes[handle] as number;
       if (at < first) first = at;
     }

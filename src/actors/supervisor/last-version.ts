@@ -2,7 +2,7 @@
 import { carriedPeriod } from "../../core/carry.js";
 import { compileRule } from "../../core/decision/compile.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { readJobDefinition } from "../../core/job/schema.js";
+import { readDefinitionInForce, readJobDefinition } from "../../core/job/schema.js";
 import { type StateDocument, standingOf } from "../../core/state/document.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { DefinitionVersion, StateReader } from "../../persist/store.js";
@@ -32,9 +32,10 @@ export async function lastVersion(identity: string, store: Definitions): Promise
   return { definition, text, isIntact: true, isInForce, definedAt };
 }
 
+/** S16: also as an earlier version of the program wrote it, where this one would not let it be written any more. */
 function definitionOf(text: string): JobDefinition | null {
   const read = readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
-  return read.ok ? read.value : null;
+  return read.ok ? read.value : (readDefinitionInForce(text)?.definition ?? null);
 }
 
 /**

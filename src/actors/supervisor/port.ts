@@ -17,7 +17,6 @@ import type { PlanOptions } from "../pool/types.js";
 import type { SupervisorEvent } from "./events.js";
 import type { ObserverSlot } from "./observer.js";
 import type { Wanted } from "./survey.js";
-import type { WantedJobs } from "./wanted-jobs.js";
 
 export interface SupervisorPorts {
   readonly clock: Clock;
@@ -104,13 +103,9 @@ export type RunNowResult =
 export interface Supervisor {
   /** Recovery, then planning; resolves when scheduling has begun. Rejects with a KronError that refuses the start. */
   start(wanted: readonly JobDefinition[] | Wanted, settings: Settings): Promise<void>;
-  plan(wanted: readonly JobDefinition[] | WantedJobs): Promise<PlanReport>;
+  plan(wanted: readonly JobDefinition[] | Wanted): Promise<PlanReport>;
   /** `kept`: identities that are to stay as they are, because their new definition is invalid (S35). */
-  reload(
-    wanted: readonly JobDefinition[] | WantedJobs,
-    settings: Settings,
-    kept: readonly string[],
-  ): Promise<PlanReport>;
+  reload(wanted: readonly JobDefinition[] | Wanted, settings: Settings, kept: readonly string[]): Promise<PlanReport>;
   /** S40: a manual run, outside the job's own periods. */
   runNow(identity: string): Promise<RunNowResult>;
   pause(identity: string, untilAt: EpochMs, reason: string): Promise<boolean>;
@@ -119,6 +114,8 @@ export interface Supervisor {
   cancel(identity: string, periodId?: string): Promise<number>;
   /** In the order of their identities. */
   list(options?: ListOptions): Promise<readonly JobStatus[]>;
+  /** Of all jobs that are configured, in no order that means anything. */
+  identities(): Iterable<string>;
   status(): DaemonStatus;
   /** No step, commit or launcher call is under way. */
   whenIdle(): Promise<void>;

@@ -13,6 +13,7 @@ import type { JobSet } from "./job-set.js";
 import { carriedBy, lastVersion, versionAfter } from "./last-version.js";
 import { changedJob, type Difference, differenceOf } from "./plan-report.js";
 import type { ChangedJob, PlanReport, SupervisorPorts } from "./port.js";
+import type { Wanted } from "./survey.js";
 import type { WantedJobs } from "./wanted-jobs.js";
 
 export class Reload {
@@ -23,22 +24,32 @@ export class Reload {
     private readonly settings: () => Settings,
   ) {}
 
-  async plan(wanted: WantedJobs): Promise<PlanReport> {
+  async plan(wanted: Wanted): Promise<PlanReport> {
+    if (wanted === "as-stored") return this.nothing();
     return this.report(wanted, await differenceOf(this.jobs.rows, wanted, []));
   }
 
   /** Resolves when every job that is concerned has been told, and that is durable. */
-  async apply(wanted: WantedJobs, kept: readonly string[]): Promise<PlanReport> {
-    const difference = await differenceOf(this.jobs.rows, wanted, kept);
-    const report = await this.report(wanted, difference);
-    await inTurns(difference.added, (index) => this.define(wanted, index, true));
-    await inTurns(difference.changed, (index) => this.define(wanted, index, false));
-    await inTurns(difference.removed, (handle) => this.remove(handle));
+  async apply(wanted: Wanted, kept: readonly string[]): Promise<PlanReport> {
+    const report = wanted === "as-stored" ? this.nothing() : await this.change(wanted, kept);
     const { added, removed, changed, unchanged } = report;
     const fields = { added: added.length, removed: removed.length, changed: changed.length, unchanged };
     const at = this.ports.clock.now();
     this.core.emit({ at, event: "config_reloaded", component: "config", level: "info", fields });
     return report;
+  }
+
+  private async change(wanted: WantedJobs, kept: readonly string[]): Promise<PlanReport> {
+    const difference = await differenceOf(this.jobs.rows, wanted, kept);
+    const report = await this.report(wanted, difference);
+    await inTurns(difference.added, (index) => this.define(wanted, index, true));
+    await inTurns(difference.changed, (index) => this.define(wanted, index, false));
+    await inTurns(difference.removed, (handle) => this.remove(handle));
+    return report;
+  }
+
+  private nothing(): PlanReport {
+    return { added: [], removed: [], changed: [], unchanged: this.jobs.rows.presentCount };
   }
 
   async documentOf(identity: string): Promise<StateDocument> {

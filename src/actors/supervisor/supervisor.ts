@@ -90,17 +90,13 @@ class JobSupervisor implements Supervisor {
     await this.core.whenIdle();
   }
 
-  plan(wanted: readonly JobDefinition[] | WantedJobs): Promise<PlanReport> {
-    return this.reloads.plan(wantedOf(wanted));
+  plan(wanted: readonly JobDefinition[] | Wanted): Promise<PlanReport> {
+    return this.reloads.plan(wanted === "as-stored" ? wanted : wantedOf(wanted));
   }
 
-  reload(
-    wanted: readonly JobDefinition[] | WantedJobs,
-    settings: Settings,
-    kept: readonly string[],
-  ): Promise<PlanReport> {
+  reload(wanted: readonly JobDefinition[] | Wanted, settings: Settings, kept: readonly string[]): Promise<PlanReport> {
     this.useSettings(settings);
-    return this.reloads.apply(wantedOf(wanted), kept);
+    return this.reloads.apply(wanted === "as-stored" ? wanted : wantedOf(wanted), kept);
   }
 
   async runNow(identity: string): Promise<RunNowResult> {
@@ -157,6 +153,11 @@ class JobSupervisor implements Supervisor {
     const rows: JobStatus[] = [];
     for (const handle of await this.listing.page(options)) rows.push(await this.statusAt(handle));
     return rows;
+  }
+
+  *identities(): Generator<string> {
+    const { rows } = this.jobs;
+    for (const handle of rows.handles()) if (!rows.isRemoved(handle)) yield rows.names.identityOf(handle);
   }
 
   status(): DaemonStatus {

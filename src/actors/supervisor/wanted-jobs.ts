@@ -14,6 +14,24 @@ export interface WantedJobs {
   definitionAt(index: number): JobDefinition;
 }
 
+/** Both, where no job is in each of them. */
+export function joined(one: WantedJobs, other: WantedJobs): WantedJobs {
+  const at = <T>(index: number, of: (jobs: WantedJobs, index: number) => T): T =>
+    index < one.size ? of(one, index) : of(other, index - one.size);
+  return {
+    size: one.size + other.size,
+    indexOf: (identity) => {
+      const first = one.indexOf(identity);
+      const second = first >= 0 ? -1 : other.indexOf(identity);
+      return second < 0 ? first : one.size + second;
+    },
+    identityAt: (index) => at(index, (jobs, i) => jobs.identityAt(i)),
+    contentHashAt: (index) => at(index, (jobs, i) => jobs.contentHashAt(i)),
+    textAt: (index) => at(index, (jobs, i) => jobs.textAt(i)),
+    definitionAt: (index) => at(index, (jobs, i) => jobs.definitionAt(i)),
+  };
+}
+
 export function wantedFrom(definitions: readonly JobDefinition[]): WantedJobs {
   const indexes = new Map(definitions.map(({ identity }, index) => [identity, index]));
   const at = (index: number): JobDefinition => {

@@ -103,6 +103,7 @@ export const ERRORS = {
     level: "error",
     meaning: "one state document was unreadable and was replaced by a fenced one (S32)",
   },
+  "definition-unreadable": fatal("PersistenceError", "a definition on record cannot be read, and no file says it anew"),
   "state-migration-failed": fatal("IncompatibleStateError", "a migration failed or lost a handled period (S32)"),
   // Deciding. The period stays open and the decision is tried again with the same inputs (S18).
   "decision-failed": operating("SchedulingError", "a decision cannot be computed (S18)"),

@@ -1,6 +1,8 @@
 import type { Daemon } from "../../../krond/daemon.js";
 import { EXIT } from "../../exit.js";
 
+const CLOSE_BOUND_MS = 1_500;
+
 /**
  * SIGHUP reloads, SIGTERM and SIGINT drain. The handlers are there before the daemon is: a signal that comes while it
  * starts must not find the system's own way with it. SIGUSR1 and SIGUSR2 mean nothing here.
@@ -8,6 +10,7 @@ import { EXIT } from "../../exit.js";
 export class Signals {
   private daemon: Daemon | null = null;
   private isReloadWanted = false;
+  private closing: () => Promise<void> = async () => undefined;
 
   constructor() {
     process.on("SIGHUP", this.hangUp);
@@ -17,6 +20,11 @@ export class Signals {
     for (const signal of ["SIGUSR1", "SIGUSR2"] as const) process.on(signal, () => undefined);
     process.on("uncaughtException", this.crash);
     process.on("unhandledRejection", this.crash);
+  }
+
+  /** Done before the process ends while the daemon still starts: threads must not be torn from their work. */
+  closeFirst(close: () => Promise<void>): void {
+    this.closing = close;
   }
 
   /** What came before is made up for. */
@@ -32,9 +40,15 @@ export class Signals {
 
   private readonly interrupt = (signal: NodeJS.Signals): void => {
     // Nothing was triggered yet: the next start continues from what is on record, as after a crash.
-    if (this.daemon === null) process.exit(EXIT.ok);
-    this.daemon.interrupt(signal);
+    if (this.daemon === null) void this.exit();
+    else this.daemon.interrupt(signal);
   };
+
+  private async exit(): Promise<void> {
+    const closed = this.closing().catch(() => undefined);
+    await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSE_BOUND_MS))]);
+    process.exit(EXIT.ok);
+  }
 
   private readonly crash = (error: unknown): void => {
     if (this.daemon === null) throw error;

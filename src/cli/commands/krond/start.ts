@@ -43,6 +43,7 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     cgroupRoot: cgroupRoot(args, io),
     metricsJobs: (args.text("metrics-jobs") ?? "").split(",").filter((pattern) => pattern !== ""),
     env: io.env,
+    onPool: (pool) => signals.closeFirst(() => pool.close()),
   });
   if (!started.ok) return refuse(started.error, sources, args, io);
   signals.attach(started.value);
