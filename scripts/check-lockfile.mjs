@@ -1,21 +1,30 @@
 /**
  * npm leaves platform packages out of a lockfile without a word when a registry lacks some of them, and a later
- * `npm ci` on another machine then refuses it. So: every optional dependency named in the lockfile has its own entry,
- * and no entry carries a download address, because each machine has its own registry.
+ * `npm ci` on another machine then refuses it. So: every optional dependency named in a lockfile has its own entry,
+ * and no entry carries a download address, because each machine has its own registry. The benchmarks' peers count too.
  */
 import { readFileSync } from "node:fs";
 
-const { packages } = JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8"));
-const missing = [];
-const addressed = [];
-for (const [path, entry] of Object.entries(packages)) {
-  if (entry.resolved?.startsWith("http")) addressed.push(path);
-  for (const name of Object.keys(entry.optionalDependencies ?? {})) {
-    const isPresent = Object.keys(packages).some((other) => other.endsWith(`node_modules/${name}`));
-    if (!isPresent) missing.push(`${path || "(root)"} -> ${name}`);
-  }
+const LOCKFILES = ["package-lock.json", "bench/package-lock.json", "bench/queues/package-lock.json"];
+
+function problemsOf(packages) {
+  const paths = Object.keys(packages);
+  return Object.entries(packages).flatMap(([path, entry]) => {
+    const named = Object.keys(entry.optionalDependencies ?? {});
+    const missing = named.filter((name) => !paths.some((other) => other.endsWith(`node_modules/${name}`)));
+    return [
+      ...missing.map((name) => `no entry for optional dependency ${path || "(root)"} -> ${name}`),
+      ...(entry.resolved?.startsWith("http") ? [`download address recorded for ${path}`] : []),
+    ];
+  });
 }
-for (const line of missing) process.stderr.write(`lockfile: no entry for optional dependency ${line}\n`);
-for (const line of addressed) process.stderr.write(`lockfile: download address recorded for ${line}\n`);
-if (missing.length + addressed.length > 0) process.exit(1);
-process.stdout.write(`lockfile: ${Object.keys(packages).length} entries, complete\n`);
+
+let isComplete = true;
+for (const file of LOCKFILES) {
+  const { packages } = JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), "utf8"));
+  const problems = problemsOf(packages);
+  for (const problem of problems) process.stderr.write(`${file}: ${problem}\n`);
+  if (problems.length > 0) isComplete = false;
+  else process.stdout.write(`${file}: ${Object.keys(packages).length} entries, complete\n`);
+}
+if (!isComplete) process.exit(1);

@@ -28,4 +28,13 @@ if (lint.status !== 0) failed += 1;
 process.stdout.write(
   `example configuration: ${lint.status === 0 ? "ok" : `exit ${lint.status}\n${lint.stdout}${lint.stderr}`}\n`,
 );
+const simulation = spawnSync(
+  process.execPath,
+  ["dist/kron.js", "simulate", "examples/krond.yaml", "--scenario", "examples/scenarios/bad-day.yaml"],
+  { cwd: root, encoding: "utf8", timeout: EXAMPLE_LIMIT_MS },
+);
+if (simulation.status !== 0) failed += 1;
+process.stdout.write(
+  `example simulation: ${simulation.status === 0 ? "ok" : `exit ${simulation.status}\n${simulation.stdout}${simulation.stderr}`}\n`,
+);
 process.exitCode = failed === 0 && programs.length > 0 ? 0 : 1;

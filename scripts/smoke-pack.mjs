@@ -1,15 +1,19 @@
 /**
  * What a user gets: packs the package, installs it into an empty folder as a dependency, and runs its commands and its
- * imports there. Fails when a file is missing from the package or a dependency from package.json.
+ * imports there, and then the tour of its daemon. Fails when a file is missing from the package or a dependency from
+ * package.json.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { tours } from "./smoke-tour.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "kron-pack-"));
+// What is installed here is for every user of the machine.
+chmodSync(folder, 0o755);
 
 function run(command, args, cwd, expected = 0) {
   const result = spawnSync(command, args, { cwd, encoding: "utf8", env: { ...process.env, KRON_CONFIG: "" } });
@@ -66,6 +70,7 @@ try {
   run(kron, ["next", "nobody", "--config", "jobs.yaml"], folder, 1);
   expect("library import", run(process.execPath, ["library.mjs"], folder), "2026-03-01T02:32:20Z");
   expect("scheduler import", run(process.execPath, ["scheduler.mjs"], folder), "stopped");
+  await tours(join(folder, "node_modules", ".bin"), folder);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,0 +1,52 @@
+/**
+ * The long forms of the reliability programme: `npm run torture -- NAME [OPTIONS]`. The short ones are part of the tests.
+ */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const USAGE = `npm run torture -- NAME
+
+  kill     [--kills 100000] [--seed N]          R1: SIGKILL of daemons, launchers and jobs at random instants
+  holders  [--rounds 1000]                      R9: daemons that start at once on one state directory
+  mutants  [--only TEXT]                        R6: every mutant of the protocol has to be noticed by a test
+  soak     [--minutes 60] [--jobs 10000]        R17: memory, descriptors and files over time
+`;
+
+function node(...args) {
+  return spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status ?? 1;
+}
+
+/** One file of tests, with more of what it does. */
+function test(file, env) {
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const more = { ...process.env, KRON_TEST_LONG: "1", ...env };
+  return spawnSync(process.execPath, [vitest, "run", file], { cwd: root, stdio: "inherit", env: more }).status ?? 1;
+}
+
+function option(args, name, fallback) {
+  const { values } = parseArgs({ args, options: { [name]: { type: "string" } }, strict: false });
+  return values[name] ?? fallback;
+}
+
+const TORTURES = {
+  kill: (args) => {
+    const seed = option(args, "seed", "");
+    const env = {
+      KRON_TORTURE_KILLS: option(args, "kills", "100000"),
+      ...(seed === "" ? {} : { KRON_TORTURE_SEED: seed }),
+    };
+    return test("test/krond/torture-kill.test.ts", env);
+  },
+  holders: (args) => test("test/faults/holders.test.ts", { KRON_TORTURE_ROUNDS: option(args, "rounds", "1000") }),
+  mutants: (args) => node("test/torture/mutants.mjs", ...args),
+  soak: (args) => node("test/torture/soak.mjs", ...args),
+};
+
+const [name = "", ...args] = process.argv.slice(2);
+const torture = Object.hasOwn(TORTURES, name) ? TORTURES[name] : null;
+if (torture === null) process.stderr.write(USAGE);
+process.exitCode = torture === null ? 1 : torture(args);

@@ -1,0 +1,327 @@
+/**
+ * R6: what would break if one rule of the protocol were forgotten. Each row is one small change of the sources and the
+ * tests that have to notice it; `quick` ones are tried with every run of the tests.
+ */
+
+/**
+ * @typedef {object} Mutant
+ * @property {string} name
+ * @property {string} file
+ * @property {string} search occurs exactly once
+ * @property {string} replace
+ * @property {readonly string[]} tests
+ * @property {boolean} [quick]
+ * @property {boolean} [needsRoot] only root's tests can tell
+ */
+
+const PERIODS = "src/core/periods.ts";
+const POLICY = "src/core/policy.ts";
+const LATENESS = "src/core/lateness.ts";
+const RUNS = "src/core/state/run-transitions.ts";
+const CLAIMS = "src/core/state/period-transitions.ts";
+const STEP = "src/machines/step.ts";
+const EXECUTION = "src/machines/execution.machine.ts";
+const GATE = "src/actors/launcher/gate.ts";
+const LMDB_OPEN = "src/persist/lmdb/open.ts";
+const ATOMIC = "src/persist/files/atomic.ts";
+
+const STATE_TESTS = ["test/core/state"];
+const MACHINE_TESTS = [
+  "test/machines/step.test.ts",
+  "test/machines/step-life.test.ts",
+  "test/machines/model-check.test.ts",
+];
+const LMDB_TESTS = [
+  "test/persist/lmdb-contract.test.ts",
+  "test/persist/lmdb-directory.test.ts",
+  "test/persist/lmdb-damage.test.ts",
+];
+const FILES_TESTS = [
+  "test/persist/files-contract.test.ts",
+  "test/persist/files-faults.test.ts",
+  "test/persist/files-directory.test.ts",
+];
+const LAUNCHER_TESTS = ["test/actors/launcher/gate.test.ts", "test/actors/launcher/contract.test.ts"];
+
+/** @type {readonly Mutant[]} */
+export const MUTANTS = [
+  {
+    name: "S12: == for <= when asking whether a period is handled",
+    file: PERIODS,
+    search: "nominalAt <= lastHandledAt",
+    replace: "nominalAt === lastHandledAt",
+    tests: ["test/core/periods.test.ts"],
+    quick: true,
+  },
+  {
+    name: "S12: a period that runs may be started again",
+    file: POLICY,
+    search: " || isActive(decision.nominalAt, active)",
+    replace: "",
+    tests: ["test/core/policy.test.ts"],
+  },
+  {
+    name: "S12: LastHandledPeriodID may go backwards",
+    file: CLAIMS,
+    search: "if (isHandled(lastHandledAt(document), decision.nominalAt)) {",
+    replace: "if (lastHandledAt(document) === decision.nominalAt) {",
+    tests: ["test/faults/handled.test.ts"],
+  },
+  {
+    name: "S22: a completion clears the newest run, whichever ended",
+    file: RUNS,
+    search: "const ended = activeStates(document).find((active) => isSameRun(keyOf(active), run));",
+    replace: "const ended = activeStates(document)[0];",
+    tests: STATE_TESTS,
+    quick: true,
+  },
+  {
+    name: "S22: the claim does not say what runs",
+    file: CLAIMS,
+    search: 'const next = withNewest({ ...handled(document, decision, "executed", null) }, active);',
+    replace: 'const next = handled(document, decision, "executed", null);',
+    tests: STATE_TESTS,
+  },
+  {
+    name: "S29: an end that nobody saw counts as success",
+    file: RUNS,
+    search: "export const EXIT_UNSEEN: RunEnding = { exitCode: null,",
+    replace: "export const EXIT_UNSEEN: RunEnding = { exitCode: 0,",
+    tests: [...STATE_TESTS, "test/machines/execution.machine.test.ts"],
+  },
+  {
+    name: "S20: lateness is compared in milliseconds",
+    file: LATENESS,
+    search: "return floorToSecond(now) > limitAt;",
+    replace: "return now > limitAt;",
+    tests: ["test/core/lateness.test.ts"],
+    quick: true,
+  },
+  {
+    name: "S20: the deadline is off by one second",
+    file: LATENESS,
+    search: "return floorToSecond(now) > limitAt;",
+    replace: "return floorToSecond(now) >= limitAt;",
+    tests: ["test/core/lateness.test.ts"],
+  },
+  {
+    name: "S24: a failed start is not closed when its deadline has passed",
+    file: LATENESS,
+    search: "return Math.min(now + retryDelayMs(failures), closesAt);",
+    replace: "return Math.max(now + retryDelayMs(failures), closesAt);",
+    tests: ["test/core/lateness.test.ts"],
+  },
+  {
+    name: "S10: no lead for around and before",
+    file: PERIODS,
+    search: "return compiled.schedule.previous(now + compiled.leadMs);",
+    replace: "return compiled.schedule.previous(now);",
+    tests: ["test/core/periods.test.ts"],
+    quick: true,
+  },
+  {
+    name: "S13: after a return all missed periods are caught up",
+    file: PERIODS,
+    search: "return { liveAt: currentAt, gap: gapBefore(compiled, marks, currentAt), isStateAhead };",
+    replace:
+      "return { liveAt: lastHandledAt === null ? currentAt : nextPeriod(compiled, lastHandledAt), gap: null, isStateAhead };",
+    tests: ["test/core/periods.test.ts"],
+  },
+  {
+    name: "S14: adding or editing a job fires the past",
+    file: POLICY,
+    search: "return (decision.chosenAt ?? decision.windowEndAt) < floorToSecond(standing.definedAt);",
+    replace: "return false;",
+    tests: ["test/core/policy.test.ts"],
+  },
+  {
+    name: "S17: a pause is forgotten",
+    file: POLICY,
+    search: "return standing.pausedUntilAt !== null && now < standing.pausedUntilAt;",
+    replace: "return false;",
+    tests: ["test/core/policy.test.ts"],
+    quick: true,
+  },
+  {
+    name: "S26: forbid does not see runs by hand",
+    file: POLICY,
+    search: 'return active.length > 0 ? { kind: "skipped", reason: "concurrency_forbid" } : start;',
+    replace:
+      'return active.some(({ source }) => source === null) ? { kind: "skipped", reason: "concurrency_forbid" } : start;',
+    tests: ["test/core/policy.test.ts", "test/machines/step.test.ts"],
+  },
+  {
+    name: "S25: replace does not wait for its victims",
+    file: "src/machines/judge.ts",
+    search: 'matches({ eligible: "clearing" }) === true && isCleared',
+    replace: 'matches({ eligible: "clearing" }) === true && (isCleared || true)',
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "S40: a slot may be claimed twice",
+    file: CLAIMS,
+    search: "if (isSlotTaken(document, source, slotAt)) {",
+    replace: "if (isSlotTaken(document, source, slotAt) && slotAt < 0) {",
+    tests: STATE_TESTS,
+  },
+  {
+    name: "S23: GO before the claim is durable",
+    file: EXECUTION,
+    search: '            CLAIM: "claiming",',
+    replace:
+      '            CLAIM: { target: "#execution.running", actions: ["startClock", { type: "go", params: ({ context }) => goParams(context) }] },',
+    tests: ["test/machines/execution.machine.test.ts", ...MACHINE_TESTS],
+  },
+  {
+    name: "S20, S23: the claim is written without judging once more",
+    file: STEP,
+    search: '  if (verdict.kind === "start") {\n    draft.tellJob({ type: "CLAIM"',
+    replace: '  if (verdict.kind !== "replace") {\n    draft.tellJob({ type: "CLAIM"',
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "S16, S17: a gate stays open although its definition is gone",
+    file: "src/machines/judge.ts",
+    search:
+      '    if (source === null && isUnclaimed(execution)) {\n      draft.tellAttempt(attemptId, { type: "CLOSE" });',
+    replace:
+      '    if (source === null && isUnclaimed(execution) && attemptId === "") {\n      draft.tellAttempt(attemptId, { type: "CLOSE" });',
+    tests: ["test/faults/gates.test.ts"],
+  },
+  {
+    name: "S23: a claim is not waited for",
+    file: "src/actors/supervisor/committer.ts",
+    search: "await this.store.commit(this.term, batch);",
+    replace: "void this.store.commit(this.term, batch).catch(() => {});",
+    tests: ["test/actors/supervisor/io-errors.test.ts"],
+  },
+  {
+    name: "S31: after a failed write gates stay open",
+    file: "src/actors/supervisor/gates.ts",
+    search: "begin(null);\n    await this.closeAll();",
+    replace: "begin(null);",
+    tests: ["test/actors/supervisor/io-errors.test.ts", "test/actors/supervisor/crash-points.test.ts"],
+  },
+  {
+    name: "S32: an unreadable document is replaced by an empty one",
+    file: "src/actors/supervisor/recovery.ts",
+    search: "  if (nominalAt === null) return { text: serialiseDocument(empty), ledger: [] };",
+    replace: "  if (nominalAt !== now + 0.5) return { text: serialiseDocument(empty), ledger: [] };",
+    tests: ["test/actors/supervisor/error-model.test.ts"],
+  },
+  {
+    name: "S32: a changed entry keeps its checksum",
+    file: "src/persist/checksum.ts",
+    search: "return crc32(text, seed) + 1;",
+    replace: "return text.length + 1;",
+    tests: [...LMDB_TESTS, ...FILES_TESTS],
+  },
+  {
+    name: "S33: nobody places the lock",
+    file: "src/persist/lock.ts",
+    search: "    if (status === 0) return ok(undefined);",
+    replace: "    if (status !== null) return ok(undefined);",
+    tests: ["test/persist/lock.test.ts"],
+  },
+  {
+    name: "S33: a write does not ask for the lock",
+    file: "src/persist/lmdb/store.ts",
+    search: "  commit(term: LockTerm, batch: Batch): Promise<void> {\n    assertHeld(term, this.directory);",
+    replace: "  commit(_term: LockTerm, batch: Batch): Promise<void> {",
+    tests: ["test/persist/lmdb-contract.test.ts"],
+  },
+  {
+    name: "S32: a store that is gone looks like a first start",
+    file: LMDB_OPEN,
+    search: "  if (marker !== null) return matchMarker(directory, marker, summary);",
+    replace: "  if (marker !== null && summary !== null) return matchMarker(directory, marker, summary);",
+    tests: ["test/persist/lmdb-directory.test.ts", "test/persist/recover.test.ts"],
+  },
+  {
+    name: "S31: LMDB does not sync before it answers",
+    file: "src/persist/lmdb/environment.ts",
+    search: "    overlappingSync: false,",
+    replace: "    overlappingSync: true,",
+    tests: ["test/persist/lmdb-contract.test.ts"],
+  },
+  {
+    name: "S31: LMDB does not sync at all",
+    file: "src/persist/lmdb/environment.ts",
+    search: "    overlappingSync: false,",
+    replace: "    overlappingSync: false,\n    noSync: true,",
+    tests: ["test/faults/durability.test.ts"],
+  },
+  {
+    name: "STATE: a file is renamed before its content is synced",
+    file: ATOMIC,
+    search: "    await file.sync();",
+    replace: "",
+    tests: FILES_TESTS,
+  },
+  {
+    name: "STATE: a new name is not synced",
+    file: ATOMIC,
+    search: "  await disk.syncDirectory(path.dirname(file));",
+    replace: "",
+    tests: FILES_TESTS,
+  },
+  {
+    name: "STATE: a commit that was carried out is not taken off the journal",
+    file: ATOMIC,
+    search: "  await carryOut(disk, root, changes);\n  await removeJournal(disk, root);\n}\n\n/** null when",
+    replace: "  await carryOut(disk, root, changes);\n}\n\n/** null when",
+    tests: FILES_TESTS,
+  },
+  {
+    name: "S27: any process under the number is adopted",
+    file: "src/actors/process-identity.ts",
+    search: 'return stat.startTicks === identity.startTicks ? "alive" : "gone";',
+    replace: 'return "alive";',
+    tests: ["test/actors/process-identity.test.ts"],
+  },
+  {
+    name: "S28: a grandchild in a session of its own is not found",
+    file: "src/actors/process-tree.ts",
+    search: "if (seen.attemptId === attemptId || (",
+    replace: "if ((",
+    tests: ["test/actors/process-tree.test.ts"],
+  },
+  {
+    name: "S23: a gate that hears the end of its pipe runs its command",
+    file: GATE,
+    search:
+      'echo READY >&3\nIFS= read -r KRON_GATE_L <&3 || exit 125\ncase $KRON_GATE_L in "GO "?*) ;; *) exit 125 ;; esac',
+    replace: 'echo READY >&3\nIFS= read -r KRON_GATE_L <&3 || KRON_GATE_L="GO 99999999999"',
+    tests: LAUNCHER_TESTS,
+  },
+  {
+    name: "S20: a gate does not look whether it is too late",
+    file: GATE,
+    search: "|| { echo LATE >&3; exit 125; }",
+    replace: "|| true",
+    tests: LAUNCHER_TESTS,
+  },
+  {
+    name: "S34: the launcher keeps what it has inherited",
+    file: "src/actors/launcher/process.ts",
+    search: "  closeInheritable(DAEMON_LINE);",
+    replace: "  void closeInheritable;",
+    tests: ["test/actors/launcher/promises.test.ts"],
+  },
+  {
+    name: "S23: who a process is is not verified",
+    file: "src/actors/launcher/gatekeeper.ts",
+    search: "const wrong = attempt.identity?.mustVerify ? verifyIdentity(attempt.pid, attempt.identity) : null;",
+    replace:
+      "const wrong = attempt.identity?.mustVerify && attempt.pid < 0 ? verifyIdentity(attempt.pid, attempt.identity) : null;",
+    tests: ["test/actors/launcher/promises.test.ts"],
+    needsRoot: true,
+  },
+  {
+    name: "S6: the clock is believed, whatever it does",
+    file: "src/actors/waker.ts",
+    search: "export const CLOCK_JUMP_MS = SECOND_MS;",
+    replace: "export const CLOCK_JUMP_MS = 1e15 * SECOND_MS;",
+    tests: ["test/actors/waker.test.ts"],
+  },
+];
