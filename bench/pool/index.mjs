@@ -17,20 +17,44 @@ const DECISIONS_PER_BATCH = 20_000;
 const JOBS_PER_COMMIT = 20_000;
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Operations per second of each round; the first round warms up and does not count. */
+/**
+ * Operations per second of each round, and the processor time of one operation over all threads; the first round warms up
+ * and does not count.
+ */
 async function rates(count, rounds, work) {
-  const found = [];
+  const values = [];
+  const costs = [];
   for (let round = 0; round <= rounds; round += 1) {
-    const started = performance.now();
+    const [before, started] = [process.cpuUsage(), performance.now()];
     await work();
-    if (round > 0) found.push((count * 1000) / (performance.now() - started));
+    const tookMs = performance.now() - started;
+    const { user, system } = process.cpuUsage(before);
+    if (round === 0) continue;
+    values.push((count * 1000) / tookMs);
+    costs.push((user + system) / count);
   }
-  return found;
+  return { values, cpuMicros: median(costs) };
 }
 
+/** `free_cores_ratio`: what the threads would give with a core each, by the processor time that both sides took. */
 function compared(id, name, unit, pooled, inline) {
-  const peer = { peer: "this thread alone", peer_value: median(inline) };
-  return row({ id, name: `${name}, ${THREADS} threads`, value: median(pooled), unit, ...peer, spread: spread(pooled) });
+  return row({
+    id,
+    name: `${name}, ${THREADS} threads`,
+    value: median(pooled.values),
+    unit,
+    peer: "this thread alone",
+    peer_value: median(inline.values),
+    spread: spread(pooled.values),
+    cpu_us: pooled.cpuMicros,
+    peer_cpu_us: inline.cpuMicros,
+    free_cores_ratio: (THREADS * inline.cpuMicros) / pooled.cpuMicros,
+  });
+}
+
+function noteOf({ name, cpu_us, peer_cpu_us, free_cores_ratio }) {
+  const costs = `${cpu_us.toFixed(2)} µs of processor time, ${peer_cpu_us.toFixed(2)} µs on one thread`;
+  return `${name}: ${costs}; with a core for each thread at most ${free_cores_ratio.toFixed(2)} ×.`;
 }
 
 async function decideRow({ kron, worker, batches, rounds }) {
@@ -166,6 +190,6 @@ export async function run({ isQuick, isFull = false }) {
     rows.push(await loadRow({ ...about, name: "yaml", count: 4 * each, parts: 4, text: yaml }));
     const load =
       "Both sides share the machine with whatever else runs on it: the ratio says what a second thread adds.";
-    return { rows, notes: [load] };
+    return { rows, notes: [load, ...rows.map(noteOf)] };
   });
 }

@@ -82,13 +82,13 @@ describe("a worker that dies", () => {
     expect(retries).toBeGreaterThanOrEqual(times);
   });
 
-  it.each<[string, (times: number) => string]>([
-    ["and ends", (times) => `if (${often(times)}) process.exit(3);`],
-    ["and throws", (times) => `if (${often(times)}) throw new Error("x");`],
-    ["and never is ready", (times) => `if (${often(times)}) ${FOREVER}`],
-  ])("while it starts, %s: the batches that wait are not left waiting", async (_, start) => {
+  it.each<[string, (times: number) => string, number]>([
+    ["and ends", (times) => `if (${often(times)}) process.exit(3);`, 600_000],
+    ["and throws", (times) => `if (${often(times)}) throw new Error("x");`, 600_000],
+    ["and never is ready", (times) => `if (${often(times)}) ${FOREVER}`, 2_000],
+  ])("while it starts, %s: the batches that wait are not left waiting", async (_, start, batchTimeoutMs) => {
     const { store } = await openStore(quietJobs(JOBS));
-    const pool = newPool({ threads: 2, entry: poisoned(start(2), ""), limits: LIMITS });
+    const pool = newPool({ threads: 2, entry: poisoned(start(2), ""), limits: { ...LIMITS, batchTimeoutMs } });
     const { identities, retries } = await planned(pool, store);
     expect([...identities].sort()).toEqual(ALL);
     expect(retries).toBeGreaterThan(0);
@@ -151,6 +151,22 @@ describe("planning that is not wanted any more", () => {
       ).toBe(JOBS);
     },
   );
+
+  it("batches under way are told, and their threads stay", async () => {
+    const { store } = await openStore(quietJobs(JOBS));
+    const seen = newDirectory();
+    const until = (is: string): string => `while (Atomics.load(stop, 0) !== 1) { ${is} }`;
+    const note = (name: string): string => `fs.writeFileSync(${JSON.stringify(seen)} + "/${name}", "");`;
+    const entry = poisoned("", `${note("begun")} ${until("")} ${note("told")}`);
+    const pool = newPool({ threads: 1, entry, limits: { ...LIMITS, idleMs: 600_000, batchTimeoutMs: 600_000 } });
+    const cancel = new AbortController();
+    const planning = pool.planAll(store, { now: NOW, signal: cancel.signal, onPage: () => {} });
+    await expect.poll(() => fs.readdirSync(seen), PATIENT).toEqual(["begun"]);
+    cancel.abort(new Error("stop"));
+    await expect(planning).rejects.toThrow("stop");
+    await expect.poll(() => fs.readdirSync(seen), PATIENT).toEqual(["begun", "told"]);
+    expect(pool.status()).toMatchObject({ threads: 1, deaths: 0 });
+  });
 
   it("threads that are stuck are ended as well", async () => {
     const { store } = await openStore(quietJobs(JOBS));
