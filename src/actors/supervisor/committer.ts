@@ -5,6 +5,7 @@
  */
 import type { LockTerm } from "../../persist/lock.js";
 import type { Batch, DefinitionVersion, DocumentWrite, LedgerRecord, StateStore } from "../../persist/store.js";
+import type { Clock, Timer } from "../clock.js";
 
 export interface Contribution {
   readonly documents?: readonly DocumentWrite[];
@@ -29,6 +30,8 @@ interface Gathering {
 
 /** Who is told in one turn of the loop that a batch is durable: each of them goes on at once with what comes next. */
 const TOLD_PER_TURN = 32;
+/** Most runs have ended by then, and their end says all there is to say. */
+const UNHURRIED_MS = 1_000;
 
 function newGathering(): Gathering {
   return { documents: new Map(), ledger: [], definitions: [], alive: undefined, waiters: [] };
@@ -38,11 +41,15 @@ export class Committer {
   private gathering: Gathering | null = null;
   private isWriting = false;
   private telling = 0;
+  /** By key: versions that nobody waits for. Each one is newer than what is being gathered. */
+  private readonly unhurried = new Map<string, DocumentWrite>();
+  private timer: Timer | null = null;
   private failure: unknown = null;
 
   constructor(
     private readonly store: StateStore,
     private readonly term: LockTerm,
+    private readonly clock: Clock,
     private readonly onFailure: (error: unknown) => void,
   ) {}
 
@@ -54,7 +61,10 @@ export class Committer {
   add({ documents = [], ledger = [], definitions = [], alive }: Contribution): Promise<void> {
     if (this.failure !== null) return Promise.reject(this.failure);
     const gathering = this.gathering ?? newGathering();
-    for (const write of documents) gathering.documents.set(write.key, write);
+    for (const write of documents) {
+      gathering.documents.set(write.key, write);
+      this.unhurried.delete(write.key);
+    }
     gathering.ledger.push(...ledger);
     gathering.definitions.push(...definitions);
     if (alive !== undefined) gathering.alive = alive;
@@ -66,11 +76,23 @@ export class Committer {
     return new Promise((resolve, reject) => gathering.waiters.push({ resolve, reject }));
   }
 
+  /** Becomes durable with the next batch, or by itself after a while; the next version of the document takes its place. */
+  addUnhurried(write: DocumentWrite): void {
+    if (this.failure !== null) return;
+    this.unhurried.set(write.key, write);
+    this.timer ??= this.clock.after(UNHURRIED_MS, () => {
+      this.timer = null;
+      if (this.unhurried.size > 0) this.add({}).catch(() => undefined);
+    });
+  }
+
   private async write(): Promise<void> {
     this.isWriting = true;
     while (this.gathering !== null && this.failure === null) {
       const { waiters, documents, ledger, definitions, alive } = this.gathering;
       this.gathering = null;
+      for (const write of this.unhurried.values()) documents.set(write.key, write);
+      this.unhurried.clear();
       const batch = {
         documents: [...documents.values()],
         ledger,

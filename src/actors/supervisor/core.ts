@@ -18,7 +18,14 @@ import type { LedgerFact } from "../../core/state/facts.js";
 import { parseDocument } from "../../core/state/parse.js";
 import { serialiseDocument } from "../../core/state/serialise.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
-import { activate, documentOfActivation, isResting, liveNominalAt, nextWakeAt } from "../../machines/activation.js";
+import {
+  type Activation,
+  activate,
+  documentOfActivation,
+  isResting,
+  liveNominalAt,
+  nextWakeAt,
+} from "../../machines/activation.js";
 import type { EffectParams, OutwardEffect } from "../../machines/effects.js";
 import { type ActivationEvent, type Step, step } from "../../machines/step.js";
 import { documentKey } from "../../persist/keys.js";
@@ -73,7 +80,7 @@ export class SupervisorCore {
     readonly ports: SupervisorPorts,
     private readonly host: CoreHost,
   ) {
-    this.committer = new Committer(ports.store, ports.term, (error) => this.fail(error, "commit"));
+    this.committer = new Committer(ports.store, ports.term, ports.clock, (error) => this.fail(error, "commit"));
     this.executor = new Executor(ports, this, host.place);
   }
 
@@ -320,7 +327,19 @@ export class SupervisorCore {
     entry.activation = taken.activation;
     entry.successorDueAt = taken.successorDueAt;
     this.executor.follow(entry, activation.attempts, taken.activation.attempts);
+    if (event.type === "STARTED") this.confirm(entry, activation, taken);
     await this.carryOut(entry, effects, documentOfActivation(activation), use === "taken" ? prearmed : null);
+  }
+
+  /**
+   * That a run has begun changes nothing for its job, and its end will say it too; but whoever finds the record after a
+   * crash in between knows by it that the run was one (S23).
+   */
+  private confirm(entry: JobEntry, before: Activation, { activation, effects }: Step): void {
+    const document = documentOfActivation(activation);
+    const isWritten = effects.some(({ type }) => type === "persist");
+    if (isWritten || document === documentOfActivation(before)) return;
+    this.committer.addUnhurried({ key: documentKey(entry.identity), text: serialiseDocument(document) });
   }
 
   /** In order: nothing before what stands before it is durable. */

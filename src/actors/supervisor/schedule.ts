@@ -11,7 +11,7 @@ import type { JobEntry } from "./job-entry.js";
 import type { JobSet } from "./job-set.js";
 
 /** How long before its second a process may be prepared. */
-export const PREARM_LEAD_MS = 3_000;
+export const PREARM_LEAD_MS = 5_000;
 /** Jobs woken before the loop gets to breathe. */
 const WOKEN_PER_TURN = 64;
 /** S13: a wake later than this is a return. */

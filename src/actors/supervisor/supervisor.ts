@@ -180,6 +180,8 @@ class JobSupervisor implements Supervisor {
     await this.core.whenIdle();
     if (graceful) await this.runsEnded();
     await executor.gates.closeAll();
+    // With it goes what was in no hurry.
+    this.core.note({});
     await this.core.whenIdle();
     this.core.halt();
     await this.ports.store.commit(this.ports.term, { alive: this.aliveSpan() });

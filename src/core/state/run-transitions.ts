@@ -53,7 +53,7 @@ export function completeUnseenRun(
   return completeRun(document, run, ending, now, historyLimit);
 }
 
-/** S23: the command is known to run in place of its gate. Worth no transaction of its own: it rides along. */
+/** S23: the command is known to run in place of its gate. Nothing waits for it to be on record: it is written by the way. */
 export function confirmRun(document: StateDocument, run: RunKey): StateDocument {
   const runs = activeStates(document);
   if (!runs.some((active) => isSameRun(keyOf(active), run) && active.Confirmed !== true)) {

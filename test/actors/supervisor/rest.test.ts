@@ -94,3 +94,31 @@ describe("many jobs", () => {
     expect([Math.min(...counts), Math.max(...counts)]).toEqual([1, 1]);
   });
 });
+
+describe("S23: that a run has begun is put on record soon, although nothing waits for it", () => {
+  const confirmed = (world: World): unknown => world.document("a").ActiveExecution?.Confirmed;
+
+  test("a crash a while after the start finds a run that is known to have been one", async () => {
+    const world = new World({ behaviour: () => ({ runMs: 30_000 }) });
+    await world.boot([job("a", "1 * * * *")]);
+    await world.pass(59_500);
+    expect([world.starts("a").length, confirmed(world)]).toEqual([1, undefined]);
+    await world.pass(2 * SECOND_MS);
+    expect(confirmed(world)).toBe(true);
+  });
+
+  test("a run that ends meanwhile is written once, by its end", async () => {
+    const world = new World({ behaviour: () => ({ runMs: 200 }) });
+    await world.boot([job("a", "1 * * * *")]);
+    await world.pass(70 * SECOND_MS);
+    expect(world.document("a")).toMatchObject({ ActiveExecution: null, History: [{ ExitCode: 0 }] });
+  });
+
+  test("a daemon that stops at once leaves it on record too", async () => {
+    const world = new World({ behaviour: () => ({ runMs: 90_000 }) });
+    await world.boot([job("a", "1 * * * *")]);
+    await world.pass(59_500);
+    await world.supervisor.stop({ graceful: false });
+    expect(confirmed(world)).toBe(true);
+  });
+});
