@@ -29,6 +29,7 @@ import type { Lifecycle } from "./lifecycle.js";
 import type { DaemonLog } from "./log.js";
 import type { ListenAddress, Monitoring } from "./monitoring.js";
 import { socketPathIn } from "./state-directory.js";
+import { trimMemory } from "./trim-memory.js";
 
 export interface DaemonOptions {
   readonly sources: readonly ConfigSource[];
@@ -134,6 +135,7 @@ export class Daemon {
     const { address: metrics, inspection } = this.parts;
     const doors = { ...(metrics === null ? {} : { metrics }), ...(inspection && { inspect: await inspection.open() }) };
     this.say("ready", "info", { ...about, ...doors });
+    await trimMemory();
   }
 
   /** What `open` has opened. */
@@ -172,6 +174,7 @@ export class Daemon {
       const plan = await this.apply(configuration, settings, kept);
       this.settings = settings;
       await this.shown(configuration);
+      await trimMemory();
       lifecycle.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });
       return { plan, findings: configuration.findings, kept };
     } finally {

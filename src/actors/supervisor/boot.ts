@@ -35,23 +35,34 @@ export class Boot {
 
   /** Rejects with the KronError that refuses the start. */
   async run(wanted: Wanted, now: EpochMs, onReady: () => void): Promise<void> {
-    const survey = new Survey(this.jobs.rows, wanted);
+    const survey = new Survey(this.jobs.rows, wanted, (handle) => this.schedule.placeResting(handle));
+    if (wanted !== "as-stored") this.schedule.reserve(wanted.size);
     await (this.ports.plan ?? planHere)(this.ports.store, { now, onPage: (page) => survey.take(page) });
-    if (wanted === "as-stored" && survey.unreadable.length > 0) throw unreadableDefinition(survey.unreadable);
+    if (wanted === "as-stored") await this.mustBeReadable(survey);
     this.announceCorrupt(
       await recoverUnusable(survey, { ports: this.ports, wanted, now, settings: this.settings }),
       now,
     );
     await this.ports.store.commit(this.ports.term, { alive: { bootedAt: now, at: now } });
-    const newcomers = [...survey.newcomers()];
-    this.schedule.reserve(this.jobs.rows.names.handleEnd);
-    for (const handle of survey.resting) this.schedule.placeResting(handle);
+    const newcomers = await survey.newcomers();
+    for (const handles of [survey.toTell, newcomers]) {
+      for (const handle of handles) this.jobs.rows.setUntold(handle, true);
+    }
     for (const identity of survey.running) await this.recoverRuns(identity, wanted);
     await this.core.whenIdle();
     await inTurns(survey.missing, (identity) => this.retire(identity));
     onReady();
     await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true));
     await inTurns(newcomers, (handle) => this.greet(handle, wanted));
+  }
+
+  /** The survey looks at no definition of what runs or is corrupt; taken for undefined, a job would be removed or left out. */
+  private async mustBeReadable({ running, unusable, unreadable }: Survey): Promise<void> {
+    for (const identity of [...running, ...unusable.flatMap((one) => one.identity ?? [])]) {
+      const { definition, isIntact, isInForce } = await lastVersion(identity, this.ports.store);
+      if (!isIntact || (isInForce && definition === null)) unreadable.push(identity);
+    }
+    if (unreadable.length > 0) throw unreadableDefinition(unreadable);
   }
 
   private announceCorrupt(corrupt: readonly CorruptDocument[], at: EpochMs): void {
@@ -76,6 +87,7 @@ export class Boot {
 
   private async greet(handle: TimelineHandle, wanted: Wanted): Promise<void> {
     const entry = this.jobs.at(handle);
+    entry.isUntold = false;
     const definition = definitionOf(entry.identity, wanted, NOTHING_KNOWN);
     const text = wanted === "as-stored" ? "" : wanted.textAt(wanted.indexOf(entry.identity));
     const version = versionAfter(NOTHING_KNOWN, entry.identity, text, this.ports.clock.now());
@@ -90,6 +102,7 @@ export class Boot {
     const entry = this.jobs.at(handle);
     const definition = definitionOf(identity, wanted, last);
     entry.use(definition, this.settings);
+    entry.isUntold = false;
     const text = canonicalDefinitionText(definition);
     const now = this.ports.clock.now();
     const isSame = last.isInForce && (last.text === text || isEqual(last.definition, text));
@@ -106,11 +119,14 @@ export class Boot {
   }
 
   private async retire(identity: string): Promise<void> {
+    const last = await lastVersion(identity, this.ports.store);
+    // Nothing may come in between from here on: when what runs of it ends, its row goes with it.
     const entry = this.jobs.get(identity) ?? this.jobs.add(identity);
     const isToldAlready = entry.activation?.job.context.document.RemovedAt !== undefined;
     entry.isRemoved = true;
     if (isToldAlready) return;
-    const last = await lastVersion(identity, this.ports.store);
+    // To be removed takes no definition: a damaged one is no reason to refuse the start.
+    if (!entry.isLoaded) entry.use(last.definition ?? placeholderDefinition(identity), this.settings);
     const definitions = [versionAfter(last, identity, null, this.ports.clock.now())];
     await this.core.ask(entry, { event: () => ({ type: "REMOVE" }), now: null, along: { definitions } });
   }

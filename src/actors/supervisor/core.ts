@@ -292,7 +292,7 @@ export class SupervisorCore {
     now: EpochMs,
     wasResting: boolean,
   ): ActivationEvent | null {
-    if (event.type === "DURABLE") return null;
+    if (event.type === "DURABLE" || entry.isUntold) return null;
     const mustReturn = entry.mustReturn;
     entry.mustReturn = false;
     if (LOOKS_ANEW.has(event.type)) return null;

@@ -109,6 +109,14 @@ export class JobEntry {
     this.rows.setMustReturn(this.handle, mustReturn);
   }
 
+  get isUntold(): boolean {
+    return this.rows.isUntold(this.handle);
+  }
+
+  set isUntold(isUntold: boolean) {
+    this.rows.setUntold(this.handle, isUntold);
+  }
+
   get isRemoved(): boolean {
     return this.rows.isRemoved(this.handle);
   }

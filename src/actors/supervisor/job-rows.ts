@@ -11,6 +11,7 @@ import { copied, grownCapacity } from "./typed-arrays.js";
 const FIRST_CAPACITY = 16;
 const REMOVED = 1;
 const MUST_RETURN = 2;
+const UNTOLD = 4;
 
 export class JobRows {
   readonly names = new IdentityIndex();
@@ -120,6 +121,15 @@ export class JobRows {
 
   setMustReturn(handle: TimelineHandle, mustReturn: boolean): void {
     this.setFlag(handle, MUST_RETURN, mustReturn);
+  }
+
+  /** It was not told its definition yet: until then nothing of it is judged (S14, S16). */
+  isUntold(handle: TimelineHandle): boolean {
+    return ((this.flags[handle] as number) & UNTOLD) !== 0;
+  }
+
+  setUntold(handle: TimelineHandle, isUntold: boolean): void {
+    this.setFlag(handle, UNTOLD, isUntold);
   }
 
   private setFlag(handle: TimelineHandle, flag: number, isSet: boolean): void {

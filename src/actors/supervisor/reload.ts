@@ -7,14 +7,17 @@ import { lastHandledAt, type StateDocument } from "../../core/state/document.js"
 import { documentOfActivation } from "../../machines/activation.js";
 import type { TimelineHandle } from "../timeline.js";
 import type { SupervisorCore } from "./core.js";
-import { inTurns } from "./in-turns.js";
+import { inTurns, turnOfLoop } from "./in-turns.js";
 import { type JobEntry, ruleHashOf, scopeOf } from "./job-entry.js";
 import type { JobSet } from "./job-set.js";
-import { carriedBy, lastVersion, versionAfter } from "./last-version.js";
+import { carriedBy, lastVersion, placeholderDefinition, versionAfter } from "./last-version.js";
 import { changedJob, type Difference, differenceOf } from "./plan-report.js";
 import type { ChangedJob, PlanReport, SupervisorPorts } from "./port.js";
 import type { Wanted } from "./survey.js";
 import type { WantedJobs } from "./wanted-jobs.js";
+
+/** A store may answer at once: without turns of the loop, a change of every job would hold it up until the last one. */
+const REPORTED_PER_TURN = 16;
 
 export class Reload {
   constructor(
@@ -61,7 +64,10 @@ export class Reload {
   private async report(wanted: WantedJobs, difference: Difference): Promise<PlanReport> {
     const { added, removed, unchanged } = difference;
     const changed: ChangedJob[] = [];
-    for (const index of difference.changed) changed.push(await this.changeOf(wanted, index));
+    for (const index of difference.changed) {
+      changed.push(await this.changeOf(wanted, index));
+      if (changed.length % REPORTED_PER_TURN === 0) await turnOfLoop();
+    }
     const { names } = this.jobs.rows;
     return {
       added: added.map((index) => wanted.identityAt(index)),
@@ -85,6 +91,8 @@ export class Reload {
   private async define(wanted: WantedJobs, index: number, isAdded: boolean): Promise<void> {
     const identity = wanted.identityAt(index);
     const last = await lastVersion(identity, this.ports.store);
+    // Read before there is a row: nobody may reach a job that has no definition yet.
+    const isNew = isAdded && last.definedAt === null && (await this.core.storedDocument(identity)) === null;
     const entry = isAdded ? this.jobs.add(identity) : this.jobs.present(identity);
     if (entry === null) return;
     const definition = wanted.definitionAt(index);
@@ -92,7 +100,6 @@ export class Reload {
     this.jobs.rows.setContent(entry.handle, wanted.contentHashAt(index));
     this.core.executor.unprepare(entry);
     const version = versionAfter(last, identity, wanted.textAt(index), this.ports.clock.now());
-    const isNew = isAdded && last.definedAt === null && (await this.core.storedDocument(identity)) === null;
     if (isNew && (await this.core.greet(entry, { definition, version }))) return;
     if (isNew && !entry.isLoaded) entry.use(definition, this.settings());
     const definitions = [version];
@@ -114,6 +121,7 @@ export class Reload {
     if (entry === null) return;
     this.core.executor.unprepare(entry);
     entry.isRemoved = true;
+    if (!entry.isLoaded) entry.use(last.definition ?? placeholderDefinition(identity), this.settings());
     const definitions = [versionAfter(last, identity, null, this.ports.clock.now())];
     await this.core.ask(entry, { event: () => ({ type: "REMOVE" }), now: null, along: { definitions } });
   }

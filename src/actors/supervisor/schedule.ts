@@ -104,7 +104,8 @@ export class Schedule {
     const { rows } = this.jobs;
     let handle = from;
     for (let woken = 0; handle < rows.names.handleEnd && woken < WOKEN_PER_TURN; handle++) {
-      if (!rows.names.has(handle) || !rows.mustReturn(handle)) continue;
+      // What was not told its definition yet looks at where it is when it is told (S16).
+      if (!rows.names.has(handle) || !rows.mustReturn(handle) || rows.isUntold(handle)) continue;
       this.core.deliver(this.jobs.at(handle), { type: "WAKE", isReturning: true, nominalAt: null }, now);
       woken += 1;
     }
@@ -118,7 +119,7 @@ export class Schedule {
     const due = this.timeline.popDue(now, WOKEN_PER_TURN);
     for (const handle of due) {
       const wakeAt = rows.wakeAt(handle);
-      if (wakeAt === null) continue;
+      if (wakeAt === null || rows.isUntold(handle)) continue;
       const entry = this.jobs.at(handle);
       if (wakeAt > now) {
         this.core.prepare(entry);

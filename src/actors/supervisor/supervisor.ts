@@ -13,6 +13,7 @@ import type { TimelineHandle } from "../timeline.js";
 import type { RunPlace } from "./arm-request.js";
 import { Boot } from "./boot.js";
 import { SupervisorCore } from "./core.js";
+import { turnOfLoop } from "./in-turns.js";
 import type { JobEntry } from "./job-entry.js";
 import { JobSet } from "./job-set.js";
 import { statusOf } from "./job-status.js";
@@ -33,6 +34,8 @@ import { type WantedJobs, wantedFrom } from "./wanted-jobs.js";
 
 /** S36. */
 const ALIVE_EVERY_MS = 30 * SECOND_MS;
+/** Jobs listed before everything else has its turn. */
+const LISTED_PER_TURN = 64;
 
 export function createSupervisor(ports: SupervisorPorts): Supervisor {
   return new JobSupervisor(ports);
@@ -84,10 +87,11 @@ class JobSupervisor implements Supervisor {
     this.aliveFromAt = now;
     const wanted = definitions === "as-stored" ? definitions : wantedOf(definitions);
     await new Boot(this.ports, this.core, this.jobs, this.schedule, settings).run(wanted, now, () => {
+      // Told to stop meanwhile: nothing is to be opened any more.
+      if (!this.core.executor.isAccepting) return;
       this.schedule.open();
       this.markAlive();
     });
-    await this.core.whenIdle();
   }
 
   plan(wanted: readonly JobDefinition[] | Wanted): Promise<PlanReport> {
@@ -150,8 +154,15 @@ class JobSupervisor implements Supervisor {
   }
 
   async list(options: ListOptions = {}): Promise<readonly JobStatus[]> {
+    const { names } = this.jobs.rows;
+    // By name from here on: jobs come and go meanwhile, and handles with them.
+    const identities = (await this.listing.page(options)).map((handle) => names.identityOf(handle));
     const rows: JobStatus[] = [];
-    for (const handle of await this.listing.page(options)) rows.push(await this.statusAt(handle));
+    for (const [index, identity] of identities.entries()) {
+      const handle = names.handleOf(identity);
+      if (handle !== null) rows.push(await this.statusAt(handle, identity));
+      if (index % LISTED_PER_TURN === LISTED_PER_TURN - 1) await turnOfLoop();
+    }
     return rows;
   }
 
@@ -250,13 +261,12 @@ class JobSupervisor implements Supervisor {
     this.jobs.remove(entry);
   }
 
-  private async statusAt(handle: TimelineHandle): Promise<JobStatus> {
+  private async statusAt(handle: TimelineHandle, identity: string): Promise<JobStatus> {
     const { rows } = this.jobs;
-    const identity = rows.names.identityOf(handle);
+    const [isRemoved, liveAt] = [rows.isRemoved(handle), rows.liveAt(handle)];
     const document = await this.reloads.documentOf(identity);
     const awake = this.jobs.awakeAt(handle);
     const definition = awake?.isLoaded === true ? awake.definition : await this.core.definitionOf(identity);
-    const [isRemoved, liveAt] = [rows.isRemoved(handle), rows.liveAt(handle)];
     return statusOf({ identity, definition, isRemoved, liveAt }, document, this.ports.clock.now());
   }
 

@@ -5,10 +5,16 @@
 import type { ContentHash } from "../../core/job/content-hash.js";
 import { STANDINGS, type Standing } from "../../core/resting.js";
 import type { EpochMs } from "../../core/time/instant.js";
+import { documentKey } from "../../persist/keys.js";
 import type { PlannedPage, PlannedProblem } from "../pool/types.js";
 import type { TimelineHandle } from "../timeline.js";
+import { turnOfLoop } from "./in-turns.js";
 import type { JobRows } from "./job-rows.js";
+import { sortInTurns } from "./listing.js";
 import type { WantedJobs } from "./wanted-jobs.js";
+
+/** Taken in before everything else has its turn. */
+const ROWS_PER_TURN = 512;
 
 /** A document that cannot be used, and whose it is, as far as anybody knows. */
 export interface Unusable extends PlannedProblem {
@@ -25,8 +31,6 @@ export class Survey {
   readonly missing: string[] = [];
   /** Wanted jobs that must be told something. */
   readonly toTell: TimelineHandle[] = [];
-  /** Jobs that go on resting. */
-  readonly resting: TimelineHandle[] = [];
   readonly unusable: Unusable[] = [];
   /** Identities of definitions that cannot be read. */
   readonly unreadable: string[] = [];
@@ -35,18 +39,21 @@ export class Survey {
   constructor(
     private readonly rows: JobRows,
     private readonly wanted: Wanted,
+    /** Told of each job that goes on resting. */
+    private readonly onResting: (handle: TimelineHandle) => void,
   ) {
     this.seen = new Uint8Array(wanted === "as-stored" ? 0 : wanted.size);
     if (wanted !== "as-stored") rows.reserve(wanted.size);
   }
 
-  take(page: PlannedPage): void {
+  async take(page: PlannedPage): Promise<void> {
     const problems = new Map(page.problems.map((problem) => [problem.index, problem]));
     let from = 0;
     for (let index = 0; index < page.count; index++) {
       const end = page.identityEnds[index] as number;
       this.takeRow(page, index, from, end, problems.get(index));
       from = end;
+      if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfLoop();
     }
   }
 
@@ -61,15 +68,25 @@ export class Survey {
     this.toTell.push(handle);
   }
 
-  /** When every page was taken: wanted jobs of which nothing is on record. */
-  *newcomers(): Generator<TimelineHandle> {
-    if (this.wanted === "as-stored") return;
-    for (let index = 0; index < this.wanted.size; index++) {
+  /** When every page was taken: wanted jobs of which nothing is on record, in the order of their keys in the store. */
+  async newcomers(): Promise<Uint32Array> {
+    const { wanted, rows } = this;
+    if (wanted === "as-stored") return new Uint32Array(0);
+    const handles = new Uint32Array(wanted.size);
+    const keys = new Float64Array(rows.names.handleEnd + wanted.size);
+    let count = 0;
+    for (let index = 0; index < wanted.size; index++) {
+      if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfLoop();
       if (this.seen[index] === 1) continue;
-      const handle = this.rows.add(this.wanted.identityAt(index));
-      this.rows.setContent(handle, this.wanted.contentHashAt(index));
-      yield handle;
+      const identity = wanted.identityAt(index);
+      const handle = rows.add(identity);
+      rows.setContent(handle, wanted.contentHashAt(index));
+      handles[count++] = handle;
+      keys[handle] = keyOrder(identity);
     }
+    // Written in their order, neighbours share a page of the store; in any other, each one is a page of its own.
+    const order = (one: number, other: number): number => (keys[one] as number) - (keys[other] as number);
+    return sortInTurns(handles.slice(0, count), order);
   }
 
   private takeRow(page: PlannedPage, index: number, from: number, end: number, problem?: PlannedProblem): void {
@@ -102,7 +119,7 @@ export class Survey {
     this.rows.setContent(handle, contentAt(page, index));
     this.rows.setLiveAt(handle, instantAt(page.liveAt, index));
     this.rows.setWakeAt(handle, instantAt(page.wakeAt, index));
-    this.resting.push(handle);
+    this.onResting(handle);
   }
 
   /** The content of the definition that is wanted; null: none is. */
@@ -117,6 +134,11 @@ export class Survey {
     this.seen[at] = 1;
     return this.wanted.contentHashAt(at);
   }
+}
+
+/** As many of the key's first digits as a number holds exactly. */
+function keyOrder(identity: string): number {
+  return Number.parseInt(documentKey(identity).slice(0, 12), 16);
 }
 
 function standingAt({ standing }: PlannedPage, index: number): Standing {

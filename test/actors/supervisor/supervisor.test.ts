@@ -223,6 +223,7 @@ describe("crashes", () => {
     world.kill();
     world.disk.faults = () => null;
     await world.boot([definition]);
+    await world.settle();
     await world.pass(2 * SECOND_MS);
     expect(world.starts("a")).toEqual(["2026-03-01T00:01:02"]);
   });

@@ -11,6 +11,7 @@ export class Signals {
   private daemon: Daemon | null = null;
   private isReloadWanted = false;
   private closing: () => Promise<void> = async () => undefined;
+  private isEnding = false;
 
   constructor() {
     process.on("SIGHUP", this.hangUp);
@@ -25,6 +26,15 @@ export class Signals {
   /** Done before the process ends while the daemon still starts: threads must not be torn from their work. */
   closeFirst(close: () => Promise<void>): void {
     this.closing = close;
+  }
+
+  /** What comes of a start that was broken off is nobody's concern: the process is about to end. */
+  async unlessEnding<T>(starting: Promise<T>): Promise<T> {
+    try {
+      return await starting;
+    } finally {
+      if (this.isEnding) await new Promise<never>(() => undefined);
+    }
   }
 
   /** What came before is made up for. */
@@ -45,6 +55,7 @@ export class Signals {
   };
 
   private async exit(): Promise<void> {
+    this.isEnding = true;
     const closed = this.closing().catch(() => undefined);
     await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSE_BOUND_MS))]);
     process.exit(EXIT.ok);

@@ -32,7 +32,7 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const sources = sourcesOf(args, io);
   if (format === "text") await io.err(hintText(args, sources, stateDirectoryOf(args, io)));
   const signals = new Signals();
-  const started = await startDaemon({
+  const starting = startDaemon({
     sources,
     trust: trustChecks(args.text("trust-owner")),
     stateDirectory: stateDirectoryOf(args, io),
@@ -45,6 +45,7 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     env: io.env,
     onPool: (pool) => signals.closeFirst(() => pool.close()),
   });
+  const started = await signals.unlessEnding(starting);
   if (!started.ok) return refuse(started.error, sources, args, io);
   signals.attach(started.value);
   return serve(started.value);

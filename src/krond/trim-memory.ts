@@ -1,0 +1,29 @@
+/**
+ * Reading a million jobs leaves a heap full of what was only needed to read them, and V8 sees no reason to give it back
+ * while nothing happens afterwards. Once, after a start or reload of many jobs, it is asked to.
+ */
+import * as v8 from "node:v8";
+import { runInNewContext } from "node:vm";
+
+/** Below this there is nothing worth asking for. */
+const WORTHWHILE_HEAP_BYTES = 128 * 1024 * 1024;
+
+type Collect = (options: { readonly type: "major"; readonly execution: "async" }) => Promise<void>;
+
+let collect: Collect | null = null;
+
+/** Only what programs of ours may know: whether it is worth the pause is decided here. */
+export async function trimMemory(): Promise<void> {
+  const { heapTotal, external } = process.memoryUsage();
+  if (heapTotal + external < WORTHWHILE_HEAP_BYTES) return;
+  collect ??= collector();
+  await collect({ type: "major", execution: "async" });
+}
+
+/** Node offers it as a flag only, which can be set while it runs: contexts made from then on have the function. */
+function collector(): Collect {
+  v8.setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc") as Collect;
+  v8.setFlagsFromString("--no-expose-gc");
+  return gc;
+}
