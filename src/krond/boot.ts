@@ -89,8 +89,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Result<Daemon
 /** S35: what is to be started; null: nothing is. */
 async function admitted(read: DaemonConfiguration, options: DaemonOptions): Promise<DaemonConfiguration | null> {
   const { findings, settings, isIncomplete, wanted } = read;
-  const kept =
-    findings.length === 0 ? [] : await keptDefinitions(read, options.stateDirectory, ENGINE_VERSION, systemClock.now());
+  const kept = findings.length === 0 ? [] : await keptDefinitions(read, options.stateDirectory, ENGINE_VERSION);
   if (kept === null && (settings.onInvalid === "refuse" || isIncomplete)) return null;
   if (kept === null) logFindings(options.log, findings, "start");
   for (const one of kept ?? []) logKept(options.log, one);

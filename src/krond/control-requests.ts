@@ -6,7 +6,7 @@ import type { Settings } from "../core/config/settings.js";
 import { assertNever } from "../core/result.js";
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
 import { ENGINE_VERSION } from "../core/version.js";
-import type { StateStore } from "../persist/store.js";
+import { type StateStore, versionInForce } from "../persist/store.js";
 import type { ControlErrorKind, ControlOp, ControlRequest } from "./control-protocol.js";
 import type { ReloadReport } from "./daemon.js";
 import { readHistory } from "./history.js";
@@ -61,7 +61,7 @@ export async function answerControl(request: ControlRequest, ports: ControlPorts
     case "status":
       return statusAnswer(ports);
     case "list":
-      return listPage(supervisor, store, request, clock.now());
+      return listPage(supervisor, store, request);
     case "plan":
       return planAnswer(await ports.plan());
     case "reload":
@@ -72,7 +72,7 @@ export async function answerControl(request: ControlRequest, ports: ControlPorts
     case "run":
       return runNow(ports, request.identity);
     case "cancel":
-      await mustExist(store, request.identity, clock.now());
+      await mustExist(store, request.identity);
       return { ended: await cancel(supervisor, request.identity, request.periodAt) };
     case "pause":
       if (request.untilAt <= clock.now()) throw new ControlRefusal("refused", "the end of the pause lies in the past");
@@ -103,15 +103,15 @@ function cancel(supervisor: Supervisor, identity: string, periodAt: EpochMs | nu
   return periodAt === null ? supervisor.cancel(identity) : supervisor.cancel(identity, formatInstant(periodAt));
 }
 
-async function runNow({ supervisor, store, clock }: ControlPorts, identity: string): Promise<unknown> {
-  await mustExist(store, identity, clock.now());
+async function runNow({ supervisor, store }: ControlPorts, identity: string): Promise<unknown> {
+  await mustExist(store, identity);
   const started = await supervisor.runNow(identity);
   if (!started.ok) throw new ControlRefusal("refused", started.message);
   return started;
 }
 
-async function mustExist(store: StateStore, identity: string, now: EpochMs): Promise<void> {
-  const version = await store.definitionAt(identity, now);
+async function mustExist(store: StateStore, identity: string): Promise<void> {
+  const version = await versionInForce(store, identity);
   if (version === undefined || version.text === null) throw noJob(identity);
 }
 

@@ -5,10 +5,9 @@
 import type { JobDefinition } from "../core/job/definition.js";
 import { readDefinitionInForce } from "../core/job/schema.js";
 import type { Problem } from "../core/problem.js";
-import type { EpochMs } from "../core/time/instant.js";
 import { readMarker } from "../persist/marker.js";
 import { openStateReader } from "../persist/open.js";
-import type { StateReader } from "../persist/store.js";
+import { type StateReader, versionInForce } from "../persist/store.js";
 import { readBootNote } from "./boot-note.js";
 import type { DaemonConfiguration } from "./configuration.js";
 
@@ -23,7 +22,6 @@ export async function keptDefinitions(
   { findings, isIncomplete }: DaemonConfiguration,
   stateDirectory: string,
   engine: string,
-  now: EpochMs,
 ): Promise<readonly KeptDefinition[] | null> {
   const identities = new Set(findings.flatMap(({ located }) => located.identity ?? []));
   const marker = readMarker(stateDirectory);
@@ -34,15 +32,15 @@ export async function keptDefinitions(
     const note = await readBootNote(opened.value);
     const isNews = (identity: string): boolean => note?.engine === engine && !note.kept.includes(identity);
     if (note === null || [...identities].some(isNews)) return null;
-    const kept = await Promise.all([...identities].map((identity) => inForce(opened.value, identity, now)));
+    const kept = await Promise.all([...identities].map((identity) => inForce(opened.value, identity)));
     return kept.includes(null) ? null : kept.filter((one) => one !== null);
   } finally {
     await opened.value.close();
   }
 }
 
-async function inForce(reader: StateReader, identity: string, now: EpochMs): Promise<KeptDefinition | null> {
-  const version = await reader.definitionAt(identity, now);
+async function inForce(reader: StateReader, identity: string): Promise<KeptDefinition | null> {
+  const version = await versionInForce(reader, identity);
   if (version === undefined || version.text === null || !version.isIntact) return null;
   return readDefinitionInForce(version.text);
 }

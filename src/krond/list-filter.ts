@@ -1,7 +1,6 @@
 /** Which jobs a list is to show. */
 import type { JobStatus } from "../actors/supervisor/port.js";
-import type { EpochMs } from "../core/time/instant.js";
-import type { StateReader } from "../persist/store.js";
+import { type StateReader, versionInForce } from "../persist/store.js";
 import { type IdentityFilter, identityFilter } from "./identity-glob.js";
 
 export const STANDINGS = [
@@ -26,8 +25,7 @@ export class ListJudge {
 
   constructor(
     private readonly filter: ListFilter,
-    private readonly reader: Pick<StateReader, "definitionAt">,
-    private readonly now: EpochMs,
+    private readonly reader: Pick<StateReader, "definitionVersions">,
   ) {
     this.isNamed = filter.identities.length === 0 ? () => true : identityFilter(filter.identities);
   }
@@ -43,7 +41,7 @@ export class ListJudge {
   }
 
   private async isTagged(identity: string): Promise<boolean> {
-    const version = await this.reader.definitionAt(identity, this.now);
+    const version = await versionInForce(this.reader, identity);
     if (version === undefined || version.text === null || !version.isIntact) return false;
     // What the daemon wrote itself.
     const { tags = [] } = JSON.parse(version.text) as { readonly tags?: readonly string[] };

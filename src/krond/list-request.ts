@@ -3,7 +3,6 @@
  * one is bounded. Whoever asks goes on behind `next`.
  */
 import type { JobStatus } from "../actors/supervisor/port.js";
-import type { EpochMs } from "../core/time/instant.js";
 import type { StateReader } from "../persist/store.js";
 import type { JobLister } from "./job-pages.js";
 import { type ListFilter, ListJudge, literalPrefix } from "./list-filter.js";
@@ -33,11 +32,10 @@ export interface ListPage {
 
 export async function listPage(
   lister: JobLister,
-  reader: Pick<StateReader, "definitionAt">,
+  reader: Pick<StateReader, "definitionVersions">,
   { after, limit, filter }: ListQuery,
-  now: EpochMs,
 ): Promise<ListPage> {
-  const judge = new ListJudge(filter, reader, now);
+  const judge = new ListJudge(filter, reader);
   const prefix = literalPrefix(filter.identities);
   const rows: JobStatus[] = [];
   let cursor = after ?? before(prefix);

@@ -160,6 +160,14 @@ export type OpenedStore = Result<StateStore, KronError>;
 /** Entries that one page of an iteration holds at most. */
 export const PAGE_SIZE = 1_000;
 
+/** The version in force: the newest one, whatever the clock says by now. A removed job has one with text null. */
+export async function versionInForce(
+  reader: Pick<StateReader, "definitionVersions">,
+  identity: string,
+): Promise<StoredVersion | undefined> {
+  return (await reader.definitionVersions(identity)).at(-1);
+}
+
 /** The newest version of every job that was not removed, in pages. */
 export async function* currentDefinitions(store: StateReader): AsyncGenerator<readonly StoredVersion[]> {
   let previous = "";

@@ -8,11 +8,10 @@ import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { job, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
 
-const NOW = 0;
 const READER = {
-  definitionAt: async (identity: string) => {
+  definitionVersions: async (identity: string) => {
     const tags = identity.endsWith("7") ? ["lucky", "all"] : ["all"];
-    return { identity, definedAt: 0, text: JSON.stringify({ tags }), isIntact: true };
+    return [{ identity, definedAt: 0, text: JSON.stringify({ tags }), isIntact: true }];
   },
 };
 
@@ -42,7 +41,7 @@ async function allOf(jobs: Jobs, filter: ListFilter, limit: number = LIST_LIMITS
   const pages: string[][] = [];
   let after: string | null = null;
   do {
-    const page: Awaited<ReturnType<typeof listPage>> = await listPage(jobs, READER, { after, limit, filter }, NOW);
+    const page: Awaited<ReturnType<typeof listPage>> = await listPage(jobs, READER, { after, limit, filter });
     pages.push(page.rows.map(({ identity }) => identity));
     after = page.next;
   } while (after !== null);
@@ -62,7 +61,7 @@ describe("a list of very many jobs", () => {
   test("an answer costs a bounded number of jobs, whatever it finds", async () => {
     const jobs = new Jobs(numbered(20_000));
     const filter = { ...ALL_JOBS, identities: ["*019999"] };
-    const first = await listPage(jobs, READER, { after: null, limit: 10, filter }, NOW);
+    const first = await listPage(jobs, READER, { after: null, limit: 10, filter });
     expect([first.rows.length, first.next]).toEqual([0, "job/004999"]);
     expect((await allOf(jobs, filter)).flat()).toEqual(["job/019999"]);
   });

@@ -55,6 +55,8 @@ class JobSupervisor implements Supervisor {
   private aliveTimer: Timer | null = null;
   private settleWaiters: (() => void)[] = [];
   private failure: KronError | null = null;
+  /** One after another: each one goes by what the one before has left. */
+  private lastReload: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly ports: SupervisorPorts) {
     let fatal = (_error: KronError): void => {};
@@ -99,8 +101,12 @@ class JobSupervisor implements Supervisor {
   }
 
   reload(wanted: readonly JobDefinition[] | Wanted, settings: Settings, kept: readonly string[]): Promise<PlanReport> {
-    this.useSettings(settings);
-    return this.reloads.apply(wanted === "as-stored" ? wanted : wantedOf(wanted), kept);
+    const reloaded = this.lastReload.then(() => {
+      this.useSettings(settings);
+      return this.reloads.apply(wanted === "as-stored" ? wanted : wantedOf(wanted), kept);
+    });
+    this.lastReload = reloaded.catch(() => undefined);
+    return reloaded;
   }
 
   async runNow(identity: string): Promise<RunNowResult> {

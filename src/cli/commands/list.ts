@@ -66,7 +66,7 @@ async function* storedPages(
   filter: ListFilter,
   now: number,
 ): AsyncGenerator<readonly JobStatus[]> {
-  const judge = new ListJudge(filter, reader, now);
+  const judge = new ListJudge(filter, reader);
   for await (const rows of offlineStatuses(reader, now)) yield judge.wanted(rows);
 }
 
