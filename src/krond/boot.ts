@@ -128,9 +128,13 @@ function loaderOf({ sources, trust, log }: DaemonOptions, pool: DecisionPool): C
 
 /** A line now and then, while something takes long. */
 function progressLog(log: DaemonLog, what: string): (done: number, total: number, unit: string) => void {
-  let saidMs = systemClock.monotonicMs();
+  let saidMs = 0;
+  let lastDone = Number.POSITIVE_INFINITY;
   return (done, total, unit) => {
     const nowMs = systemClock.monotonicMs();
+    // Less than before: it has begun anew.
+    if (done < lastDone) saidMs = nowMs;
+    lastDone = done === total ? Number.POSITIVE_INFINITY : done;
     if (nowMs - saidMs < PROGRESS_EVERY_MS) return;
     saidMs = nowMs;
     const fields = { what, done, total, unit };

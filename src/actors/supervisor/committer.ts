@@ -29,7 +29,7 @@ interface Gathering {
 }
 
 /** Who is told in one turn of the loop that a batch is durable: each of them goes on at once with what comes next. */
-const TOLD_PER_TURN = 32;
+const TOLD_PER_TURN = 8;
 /** Most runs have ended by then, and their end says all there is to say. */
 const UNHURRIED_MS = 1_000;
 

@@ -10,6 +10,7 @@ import type { Attempt } from "../../machines/activation.js";
 import type { EffectParams } from "../../machines/effects.js";
 import type { ExecutionSnapshot } from "../../machines/execution.machine.js";
 import type { ActivationEvent } from "../../machines/step.js";
+import type { Timer } from "../clock.js";
 import type { Armed, LauncherEvent } from "../launcher/port.js";
 import { adoptedOutput, armRequestOf, type RunPlace } from "./arm-request.js";
 import type { SupervisorEvent } from "./events.js";
@@ -37,6 +38,9 @@ export interface ExecutorHost {
   begin(operation: Promise<void>): void;
 }
 
+/** However many are being started: an end is not kept waiting for longer. */
+const ENDS_WAIT_MS = 500;
+
 interface Owned {
   readonly entry: JobEntry;
   readonly periodId: string;
@@ -48,6 +52,11 @@ export class Executor {
   /** No new gate while false: the daemon is stopping. */
   isAccepting = true;
   private readonly owned = new Map<string, Owned>();
+  /** Due, and neither released nor given up yet. */
+  private readonly starting = new Set<string>();
+  /** Ends of runs that wait until nothing is being started: a start has its second, and an end has time. */
+  private ends: (() => void)[] = [];
+  private endsTimer: Timer | null = null;
   private readonly watchers = new Map<string, (news: AttemptNews) => void>();
 
   constructor(
@@ -83,6 +92,7 @@ export class Executor {
       const attemptId = idOf(attempt);
       if (left.has(attemptId)) continue;
       this.owned.delete(attemptId);
+      this.startEnds(attemptId);
       this.tellWatcher(attemptId, { kind: "failed", message: "it was given up before it began" });
     }
     for (const { execution } of after) this.own(entry, execution);
@@ -96,6 +106,7 @@ export class Executor {
   /** `ahead`: the gate that this attempt was given the id of. */
   async arm(entry: JobEntry, params: EffectParams["arm"], ahead: Prearmed | null): Promise<void> {
     const { attemptId, periodId } = params;
+    this.starting.add(attemptId);
     const prepared = ahead === null ? null : await ahead.made;
     // One that could not be made ahead is tried again, now that it is due.
     const made = prepared === null || isRefusal(prepared) ? await this.make(entry, params) : prepared;
@@ -113,10 +124,12 @@ export class Executor {
       this.tellWatcher(attemptId, { kind: "failed", message: made.message });
       this.host.deliver(entry, { type: "FAILED", attemptId, code: made.code });
     }
+    if (owned === undefined || isRefusal(made)) this.startEnds(attemptId);
   }
 
   async go(entry: JobEntry, { attemptId, latestAt }: EffectParams["go"]): Promise<void> {
     const outcome = await this.host.track(this.gates.go(attemptId, latestAt));
+    this.startEnds(attemptId);
     const owned = this.owned.get(attemptId);
     if (outcome === "started") {
       this.tellWatcher(attemptId, { kind: "started", pid: owned?.pid ?? 0 });
@@ -133,6 +146,7 @@ export class Executor {
   }
 
   closeGate(attemptId: string): Promise<void> {
+    this.startEnds(attemptId);
     return this.host.track(this.gates.close(attemptId));
   }
 
@@ -226,13 +240,16 @@ export class Executor {
     }
     const { attemptId } = event;
     const owned = this.owned.get(attemptId);
-    if (event.kind === "gate-lost") this.gates.lost(attemptId);
+    if (event.kind === "gate-lost") {
+      this.gates.lost(attemptId);
+      this.startEnds(attemptId);
+    }
     if (owned === undefined) return;
     const { entry, periodId } = owned;
     if (event.kind === "exited") {
       // Of a short run the end is heard in the same breath as its beginning: it did begin.
       this.tellWatcher(attemptId, { kind: "started", pid: owned.pid });
-      this.exited(entry, event);
+      this.whenNothingStarts(() => this.exited(entry, event));
     } else if (entry.prearmed?.attemptId === attemptId) this.letGo(entry, entry.prearmed);
     else {
       this.host.report("gate-failed", "the gate ended before it was released", this.about(entry, "arm", periodId));
@@ -244,6 +261,29 @@ export class Executor {
     const { attemptId, exitCode, signal, wasObserved, cause } = event;
     const ending = { exitCode, signal, reason: cause };
     this.host.deliver(entry, wasObserved ? { type: "EXITED", attemptId, ending } : { type: "LOST", attemptId });
+  }
+
+  private startEnds(attemptId: string): void {
+    this.starting.delete(attemptId);
+    if (this.starting.size === 0) this.tellEnds();
+  }
+
+  /** Of a thousand jobs that are due together, the first have ended before the last have begun. */
+  private whenNothingStarts(tell: () => void): void {
+    if (this.starting.size === 0) {
+      tell();
+      return;
+    }
+    this.ends.push(tell);
+    this.endsTimer ??= this.ports.clock.after(ENDS_WAIT_MS, () => this.tellEnds());
+  }
+
+  private tellEnds(): void {
+    this.endsTimer?.cancel();
+    this.endsTimer = null;
+    const ends = this.ends;
+    this.ends = [];
+    for (const tell of ends) tell();
   }
 
   private about({ identity }: JobEntry, operation: string, periodId: string | undefined): Trouble {

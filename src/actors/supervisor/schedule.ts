@@ -13,7 +13,7 @@ import type { JobSet } from "./job-set.js";
 /** How long before its second a process may be prepared. */
 export const PREARM_LEAD_MS = 5_000;
 /** Jobs woken before the loop gets to breathe. */
-const WOKEN_PER_TURN = 64;
+const WOKEN_PER_TURN = 16;
 /** S13: a wake later than this is a return. */
 const LATE_WAKE_MS = MINUTE_MS;
 
