@@ -7,7 +7,7 @@ import { type SchedulerEffect, type SchedulerLifecycleEvent, schedulerMachine } 
 import { ChartDriver } from "./chart-driver.js";
 import { SchedulerAlreadyActiveError, SchedulerError, SchedulerInitializationError } from "./errors.js";
 import { Ports } from "./ports.js";
-import { readRegistrations, type TaskList } from "./registrations.js";
+import { inNameOrder, readRegistrations, type TaskList } from "./registrations.js";
 import { Reporter } from "./reporter.js";
 import { Session } from "./session.js";
 import type { Registration, Scheduler, SchedulerOptions } from "./types.js";
@@ -113,8 +113,9 @@ class Lifecycle {
     this.#chart.send({ type: "INITIALIZE" });
   }
 
-  async #establish(list: TaskList): Promise<void> {
+  async #establish(accepted: TaskList): Promise<void> {
     try {
+      const list = inNameOrder(accepted);
       this.#session = new Session(this.#ports, this.#reporter, list.tasks);
       await this.#session.reconcile(list);
     } catch (cause) {

@@ -1,5 +1,10 @@
 /** Every bound of the Declarative Scheduler's loops and retries, by name. */
 export const SCHEDULER_LIMITS = {
+  /**
+   * Tasks whose claims, or ends, share a transaction: many enough that syncing costs little for each, few enough that the
+   * first callbacks start soon and the event loop gets its turn in between.
+   */
+  tasksPerTransaction: 1_000,
   /** First pause after a failed transaction while polling; it doubles with every further failure. */
   storeRetryFirstMs: 1_000,
   /** Longest pause after a failed transaction: short enough that a store that is back delays no start for a minute. */

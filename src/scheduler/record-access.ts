@@ -7,6 +7,7 @@
  * long as the count is explained by our own transactions, records that are not due cannot have become due. When it is
  * not, or when the store has only `transact`, everything is read anew: slower, never wrong.
  */
+import { SCHEDULER_LIMITS } from "./limits.js";
 import type { StoredTaskRecord, TaskRecord, TaskRecordChanges, TaskRecordsByName, TaskStore } from "./types.js";
 
 /** The records inside one transaction. */
@@ -18,6 +19,8 @@ export interface RecordView {
 }
 
 export interface RecordAccess {
+  /** How many records had better be changed by one transaction. */
+  readonly tasksPerTransaction: number;
   /** Whether it is certain, without a transaction, that nobody else changed anything since our last one. */
   isUndisturbed(): boolean;
   /**
@@ -47,6 +50,7 @@ export function hasChanges(changes: TaskRecordChanges<unknown>): boolean {
 }
 
 class AccessByName implements RecordAccess {
+  readonly tasksPerTransaction = SCHEDULER_LIMITS.tasksPerTransaction;
   readonly #records: TaskRecordsByName;
   readonly #line = new Line();
   #expectedRevision = Number.NaN;
@@ -128,6 +132,8 @@ export function withChanges(
 }
 
 class WholeAccess implements RecordAccess {
+  /** Every transaction writes everything. */
+  readonly tasksPerTransaction = Number.POSITIVE_INFINITY;
   readonly #store: TaskStore;
   readonly #line = new Line();
 

@@ -92,6 +92,15 @@ export function readRegistrations(registrations: unknown): Result<TaskList, Sche
 }
 
 /**
+ * The same tasks, neighbours where stores keep them as neighbours: what is claimed together then lies together, and a
+ * transaction for a part of the tasks touches a part of the store. Equal inputs start in equal order, whatever the list's.
+ */
+export function inNameOrder(list: TaskList): TaskList {
+  const tasks = [...list.tasks].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { tasks, slotOf: new Map(tasks.map(({ name }, slot) => [name, slot])) };
+}
+
+/**
  * Checks a list as `initialize` would, without a scheduler.
  *
  * @throws the error with which `initialize` would reject

@@ -1,6 +1,6 @@
 /**
- * Runs callbacks, and makes their ends durable. All ends that are known when a transaction begins share it. An end that
- * could not be written is tried again; until it is durable its task stays busy.
+ * Runs callbacks, and makes their ends durable. Ends that are known when a transaction begins share it, up to a bound. An
+ * end that could not be written is tried again; until it is durable its task stays busy.
  */
 import type { EpochMs } from "../core/time/instant.js";
 import type { Claim } from "./claims.js";
@@ -17,8 +17,8 @@ export interface RunsWork {
   readonly reporter: Reporter;
   /** Never throws: a clock that fails must not lose the end of a run. */
   now(): EpochMs;
-  /** Whether the store had better be left alone for now. */
-  isBackingOff(): boolean;
+  /** Whether ends are to wait, because the store fails or because claims come first. `flush` is called afterwards. */
+  isStoreReserved(): boolean;
   storeSucceeded(): void;
   storeFailed(operation: string, error: unknown): void;
   /** The end of the run is durable, or given up; null: the record was not ours to change. */
@@ -30,8 +30,8 @@ type Outcome = { readonly type: "SUCCEEDED" } | { readonly type: "FAILED"; reado
 export class Runs {
   readonly #work: RunsWork;
   #running = 0;
-  #unwritten: readonly Completion[] = [];
-  #arrived: Completion[] = [];
+  /** In the order in which they came. */
+  #unwritten: Completion[] = [];
   #writing: Promise<void> | null = null;
   #idle: (() => void) | null = null;
 
@@ -47,7 +47,7 @@ export class Runs {
 
   /** Writes what is not written yet, unless that is under way or the store is to be left alone. */
   flush(): void {
-    if (this.#writing !== null || !this.#hasPending() || this.#work.isBackingOff()) return;
+    if (this.#writing !== null || !this.#hasPending() || this.#work.isStoreReserved()) return;
     // In a micro-task: ends that come in the same turn are written together.
     this.#writing = Promise.resolve().then(() => this.#writeAll());
   }
@@ -60,13 +60,16 @@ export class Runs {
       });
     }
     while (this.#writing !== null) await this.#writing;
-    for (let left = SCHEDULER_LIMITS.storeAttemptsAtStop; left > 0 && this.#hasPending(); left--) {
-      if (!(await this.#writeBatch())) await nextMacrotask();
+    let attemptsLeft: number = SCHEDULER_LIMITS.storeAttemptsAtStop;
+    while (attemptsLeft > 0 && this.#hasPending()) {
+      if (await this.#writeBatch()) continue;
+      attemptsLeft--;
+      await nextMacrotask();
     }
   }
 
   #hasPending(): boolean {
-    return this.#unwritten.length + this.#arrived.length > 0;
+    return this.#unwritten.length > 0;
   }
 
   async #call(claim: Claim): Promise<Outcome> {
@@ -81,7 +84,7 @@ export class Runs {
   #ended(claim: Claim, startedAt: EpochMs, outcome: Outcome): void {
     const endedAt = this.#work.now();
     const { effects } = stepTask("Running", { type: outcome.type });
-    this.#arrived.push({ claim, endedAt, effects });
+    this.#unwritten.push({ claim, endedAt, effects });
     this.#announce(claim, outcome, startedAt, endedAt);
     this.#running--;
     if (this.#running === 0) this.#idle?.();
@@ -101,15 +104,13 @@ export class Runs {
 
   async #writeAll(): Promise<void> {
     let isWriting = true;
-    while (isWriting && this.#hasPending()) isWriting = await this.#writeBatch();
+    while (isWriting && this.#hasPending() && !this.#work.isStoreReserved()) isWriting = await this.#writeBatch();
     this.#writing = null;
   }
 
   /** Returns whether it succeeded. */
   async #writeBatch(): Promise<boolean> {
-    const batch = [...this.#unwritten, ...this.#arrived];
-    this.#unwritten = batch;
-    this.#arrived = [];
+    const batch = this.#unwritten.slice(0, this.#work.records.tasksPerTransaction);
     let records: readonly (TaskRecord | null)[];
     try {
       records = await this.#work.records.transact((view) => completeRuns(batch, (name) => view.get(name)));
@@ -117,7 +118,7 @@ export class Runs {
       this.#work.storeFailed("complete", error);
       return false;
     }
-    this.#unwritten = [];
+    this.#unwritten.splice(0, batch.length);
     this.#work.storeSucceeded();
     for (const [i, { claim }] of batch.entries()) this.#work.settled(claim.slot, records[i] ?? null);
     return true;

@@ -23,6 +23,11 @@ import { Runs } from "./runs.js";
 import { StoreBackoff } from "./store-backoff.js";
 import type { TaskRecord } from "./types.js";
 
+interface Claimed extends Evaluation {
+  /** Not only the portion was looked at, but every task. */
+  readonly isEverything: boolean;
+}
+
 export class Session {
   readonly schedulerId: string;
   readonly #ports: Ports;
@@ -38,6 +43,8 @@ export class Session {
   #lastNow: EpochMs = Number.NEGATIVE_INFINITY;
   /** The zone changed: every task is planned anew, and stays to be until that has succeeded. */
   #mustLookAtAll = false;
+  /** Claims come first: ends that are known meanwhile are written together afterwards. */
+  #isClaiming = false;
   #isStopping = false;
   /** End of the sleep under way, as planned. */
   #plannedWakeAt: EpochMs = Number.NEGATIVE_INFINITY;
@@ -53,7 +60,7 @@ export class Session {
       records: this.#records,
       reporter,
       now: () => ports.lenientNow(),
-      isBackingOff: () => this.#backoff.remainingMs(ports.lenientNow()) > 0,
+      isStoreReserved: () => this.#isClaiming || this.#backoff.remainingMs(ports.lenientNow()) > 0,
       storeSucceeded: () => this.#backoff.succeeded(),
       storeFailed: (operation, error) => this.#storeFailed(operation, error),
       settled: (slot, record) => this.#settled(slot, record),
@@ -127,33 +134,51 @@ export class Session {
     this.#noticeStepBack(now);
     if (this.#backoff.remainingMs(now) > 0) return;
     this.#followZone();
-    const claims = await this.#claim(now);
-    const unbegun = this.#start(claims);
-    if (unbegun.length > 0) await this.#undo(unbegun, now);
+    this.#isClaiming = true;
+    try {
+      await this.#startDue(now);
+    } finally {
+      this.#isClaiming = false;
+    }
     this.#runs.flush();
   }
 
-  /** Looks at what the timeline calls due, or at everything when the records may have changed behind our back. */
-  async #claim(now: EpochMs): Promise<readonly Claim[]> {
-    const due = this.#agenda.due(now);
-    const isQuiet = due.length === 0 && !this.#mustLookAtAll && this.#records.isUndisturbed();
-    if (isQuiet) return [];
-    let evaluation: Evaluation;
+  /**
+   * What the timeline calls due, or everything after the zone changed, in portions: the first callbacks need not wait for
+   * the claims of the last. What a failing store leaves unclaimed stays due.
+   */
+  async #startDue(now: EpochMs): Promise<void> {
+    const slots = this.#mustLookAtAll ? Int32Array.from(this.#tasks.keys()) : this.#agenda.due(now);
+    if (slots.length === 0 && this.#records.isUndisturbed()) return;
+    const { tasksPerTransaction } = this.#records;
+    let from = 0;
+    do {
+      const claimed = await this.#claim(now, slots.subarray(from, from + tasksPerTransaction));
+      if (claimed === null) return;
+      const unbegun = this.#start(claimed.claims);
+      if (unbegun.length > 0) await this.#undo(unbegun, now);
+      from = claimed.isEverything ? slots.length : from + tasksPerTransaction;
+    } while (from < slots.length && !this.#isStopping);
+    if (from >= slots.length) this.#mustLookAtAll = false;
+  }
+
+  /** One transaction. When records may have changed behind our back it looks at everything. Null: the store failed. */
+  async #claim(now: EpochMs, portion: Int32Array): Promise<Claimed | null> {
+    let claimed: Claimed;
     try {
-      evaluation = await this.#records.transact((view) => {
-        const slots = this.#mustLookAtAll || view.isForeign ? this.#tasks.keys() : due;
+      claimed = await this.#records.transact((view) => {
+        const slots = view.isForeign ? this.#tasks.keys() : portion;
         const result = this.#evaluateTasks(now, slots, (name) => view.get(name));
-        return { put: result.put, result };
+        return { put: result.put, result: { ...result, isEverything: view.isForeign } };
       });
     } catch (error) {
       this.#storeFailed("claim", error);
-      return [];
+      return null;
     }
     this.#backoff.succeeded();
-    this.#mustLookAtAll = false;
-    for (const { slot, at } of evaluation.plans) this.#agenda.plan(slot, at);
-    this.#quarantined(evaluation.quarantined);
-    return evaluation.claims;
+    for (const { slot, at } of claimed.plans) this.#agenda.plan(slot, at);
+    this.#quarantined(claimed.quarantined);
+    return claimed;
   }
 
   #evaluateTasks(now: EpochMs, slots: Iterable<number>, get: (name: string) => unknown): Evaluation {

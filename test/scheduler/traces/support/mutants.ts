@@ -213,8 +213,8 @@ const DURABILITY: readonly Mutant[] = [
   mutant("a run is not durable before it begins", "P19", "crashes", [RULES, "    runningBy: schedulerId,\n", ""]),
   mutant("claims are not written", "P19", "crashes", [
     SESSION,
-    "(name) => view.get(name));\n        return { put: result.put, result };",
-    "(name) => view.get(name));\n        return { put: [], result };",
+    "(name) => view.get(name));\n        return { put: result.put, result: {",
+    "(name) => view.get(name));\n        return { put: [], result: {",
   ]),
   mutant("a late completion writes", "P26", "crashes", [
     COMPLETIONS,
@@ -233,8 +233,8 @@ const DURABILITY: readonly Mutant[] = [
   ]),
   mutant("the first failure of the store ends the loop", "L1", "stores", [
     SESSION,
-    'this.#storeFailed("claim", error);\n      return [];',
-    'this.#storeFailed("claim", error);\n      void this.#loop.stop();\n      return [];',
+    'this.#storeFailed("claim", error);\n      return null;',
+    'this.#storeFailed("claim", error);\n      void this.#loop.stop();\n      return null;',
   ]),
   mutant(
     "the store is given up for an hour",
@@ -249,17 +249,17 @@ const DURABILITY: readonly Mutant[] = [
     "stores",
     [
       SESSION,
-      "let evaluation: Evaluation;\n    try {",
-      "let evaluation: Evaluation;\n    let seen: readonly Claim[] = [];\n    try {",
+      "let claimed: Claimed;\n    try {",
+      "let claimed: Claimed;\n    let seen: Claimed | null = null;\n    try {",
     ],
     [
       SESSION,
       "const result = this.#evaluateTasks(now, slots, (name) => view.get(name));",
-      "const result = this.#evaluateTasks(now, slots, (name) => view.get(name));\n        seen = result.claims;",
+      "const result = this.#evaluateTasks(now, slots, (name) => view.get(name));\n        seen = { ...result, isEverything: view.isForeign };",
     ],
     [
       SESSION,
-      'this.#storeFailed("claim", error);\n      return [];',
+      'this.#storeFailed("claim", error);\n      return null;',
       'this.#storeFailed("claim", error);\n      return seen;',
     ],
   ),
