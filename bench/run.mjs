@@ -15,6 +15,7 @@ import { markdown } from "./lib/report.mjs";
 
 const BENCHMARKS = {
   core: () => import("./core/index.mjs"),
+  pool: () => import("./pool/index.mjs"),
   forecast: () => import("./forecast/index.mjs"),
   scheduler: () => import("./scheduler/index.mjs"),
   queues: () => import("./queues/index.mjs"),

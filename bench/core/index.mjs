@@ -23,7 +23,7 @@ function measureNext(library, zone, { rounds, roundMs }) {
       failure:
         String(error.stderr || error.message)
           .split("\n")
-          .find((line) => line.includes("Error")) ?? "failed",
+          .find((line) => /^\w*Error: /.test(line)) ?? "failed",
     };
   }
 }

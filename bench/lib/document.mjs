@@ -63,8 +63,9 @@ function idsOf(note) {
 
 /** The section says already which budget it is about. */
 function withoutBudget(note) {
-  const text = note.replace(/^[PD]\d+(?:-[PD]?\d+)?: /, "");
-  return text[0].toUpperCase() + text.slice(1);
+  const [, text] = /^[PD]\d+(?:-[PD]?\d+)?: (.*)$/s.exec(note) ?? [];
+  const shown = text === undefined ? note : text[0].toUpperCase() + text.slice(1);
+  return shown.replaceAll(/\s+/g, " ");
 }
 
 /** What the runs themselves had to say about a section, each once. Notes that name no budget belong to the first of their run. */

@@ -17,6 +17,12 @@ export function timesBetter({ value, peer_value: theirs, unit, better }) {
   return isLower ? theirs / value : value / theirs;
 }
 
+/** As it is shown; below 1 it is the peer that is better. */
+export function betterBy(row) {
+  const times = timesBetter(row);
+  return times === null ? "-" : `${number(times)} ×`;
+}
+
 export function number(value) {
   if (value === null || value === undefined) return "-";
   const size = Math.abs(value);
@@ -30,10 +36,10 @@ export function markdown({ machine, rows, notes = [] }) {
   const head = `Node ${machine.node}, V8 ${machine.v8}, zone data ${machine.tz}, ${machine.platform}, ${machine.cores} cores (${machine.cpu}), ${machine.memory_gib} GiB`;
   const lines = rows.map(
     (r) =>
-      `| ${r.id} | ${r.name} | ${number(r.value)} ${r.unit} | ${r.peer ?? "-"} | ${r.peer_value === null ? "-" : `${number(r.peer_value)} ${r.unit}`} | ${r.ratio === null ? "-" : `${number(r.ratio)} ×`} | ${r.spread === null ? "-" : `± ${(r.spread * 100).toFixed(0)} %`} |`,
+      `| ${r.id} | ${r.name} | ${number(r.value)} ${r.unit} | ${r.peer ?? "-"} | ${r.peer_value === null ? "-" : `${number(r.peer_value)} ${r.unit}`} | ${betterBy(r)} | ${r.spread === null ? "-" : `± ${(r.spread * 100).toFixed(0)} %`} |`,
   );
   const table = [
-    "| id | what | Kron | peer | peer's value | ratio | spread |",
+    "| id | what | Kron | peer | peer's value | Kron is better by | spread |",
     "|---|---|---|---|---|---|---|",
     ...lines,
   ];

@@ -1,5 +1,6 @@
 /** Rows of comparisons as markdown tables. */
-import { number, timesBetter } from "./report.mjs";
+import { exponentText } from "../growth/slope.mjs";
+import { betterBy, number, timesBetter } from "./report.mjs";
 
 const RULE = "|---";
 
@@ -15,17 +16,11 @@ function spreadOf({ spread }) {
   return spread === null ? "" : ` ± ${(spread * 100).toFixed(0)} %`;
 }
 
-/** How much better Kron is than the peer of this row; below 1 it is the peer that is better. */
-function betterOf(row) {
-  const times = timesBetter(row);
-  return times === null ? "-" : `${number(times)} ×`;
-}
-
 /** One line for each comparison. */
 export function flatTable(rows) {
   const lines = rows.map((row) => {
     const theirs = row.peer_value === null ? "-" : `${number(row.peer_value)} ${row.unit}`;
-    return line([row.name, `${number(row.value)} ${row.unit}${spreadOf(row)}`, row.peer ?? "-", theirs, betterOf(row)]);
+    return line([row.name, `${number(row.value)} ${row.unit}${spreadOf(row)}`, row.peer ?? "-", theirs, betterBy(row)]);
   });
   return tableOf(["what", "Kron", "peer", "its value", "Kron is better by"], lines);
 }
@@ -41,7 +36,7 @@ export function growthTable(rows) {
     ]);
     const [{ name, size, slope, grows }] = points;
     const what = name.slice(0, name.indexOf(`, ${size.toLocaleString("en")}`));
-    return line([what, ...ends, slope.toFixed(2), grows === "log" ? "like log n" : "not at all"]);
+    return line([what, ...ends, exponentText(slope), grows === "log" ? "like log n" : "not at all"]);
   });
   return tableOf(["one event", "at", "costs", "at", "costs", "exponent", "may grow"], lines);
 }

@@ -25,7 +25,7 @@ const LEAD_FACTOR = 20;
 const FIRST_LEAD_MS = 1_000;
 
 const NOTES = [
-  "D1-D4: smaller is better, a ratio of 0.1 is a tenth of the peer's. Lateness counts from the moment the tasks are due to the first line of the callback; memory is anonymous resident memory after a garbage collection, read from outside, minus that of the same process before registering (pages of mapped files are `file_bytes_per_task` in the JSON); at 1,000 tasks it mostly shows what any code takes when it first runs; waiting has a resolution of 10 ms of processor time.",
+  "D1-D4: smaller is better. Lateness counts from the moment the tasks are due to the first line of the callback; memory is anonymous resident memory after a garbage collection, read from outside, minus that of the same process before registering (pages of mapped files are `file_bytes_per_task` in the JSON); at 1,000 tasks it mostly shows what any code takes when it first runs; waiting has a resolution of 10 ms of processor time.",
   "D1-D4: Kron with lmdbStore writes every task, and every start before the callback is called, to disk and syncs it: what is claimed is not started twice, what was cut off by a crash is run again, and what was missed is made up for once. No peer remembers anything across a restart, so it is compared with the best of them.",
 ];
 
