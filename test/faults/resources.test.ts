@@ -121,7 +121,7 @@ describe("R15: shortages", () => {
         expect([krond.lines, fs.readdirSync(place.witness)]).toEqual([[], []]);
         // With less than Node itself needs there is nobody yet who could say anything.
         expect(["SIGABRT", EXIT_FATAL]).toContain(end);
-        if (end === EXIT_FATAL) expect(krond.stderr).toMatch(/^krond: .*(flock|launcher process)/m);
+        if (end === EXIT_FATAL) expect(krond.stderr).toMatch(/^krond: .*(flock|launcher process|worker ended)/m);
       }
       console.log(`R15: EAGAIN at the start: ${[...ends].map(([end, count]) => `${count} times ${end}`).join(", ")}`);
       expect(ends.get(EXIT_FATAL) ?? 0).toBeGreaterThan(0);
