@@ -73,7 +73,7 @@ export class Boot {
   }
 
   private async recoverRuns(identity: string, wanted: Wanted): Promise<void> {
-    const document = await this.core.documentOf(identity);
+    const document = await this.core.records.documentOf(identity);
     const known = this.jobs.get(identity);
     const entry = known ?? this.jobs.add(identity);
     // A job that is not configured any more is watched only for what it started.
@@ -98,7 +98,7 @@ export class Boot {
   private async introduce(handle: TimelineHandle, wanted: Wanted, isOnRecord: boolean): Promise<void> {
     const { identity } = this.jobs.at(handle);
     const last = isOnRecord ? await lastVersion(identity, this.ports.store) : NOTHING_KNOWN;
-    const document = isOnRecord ? await this.core.storedDocument(identity) : null;
+    const document = isOnRecord ? await this.core.records.storedDocument(identity) : null;
     const entry = this.jobs.at(handle);
     const definition = definitionOf(identity, wanted, last);
     entry.use(definition, this.settings);

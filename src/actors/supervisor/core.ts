@@ -13,9 +13,8 @@ import { type ErrorComponent, KronError } from "../../core/errors/kron-error.js"
 import { type ErrorCode, errorKind } from "../../core/errors/registry.js";
 import { firstSight } from "../../core/first-sight.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { activeStates, isSameRun, keyOf, newDocument, type StateDocument } from "../../core/state/document.js";
+import { activeStates, isSameRun, keyOf, type StateDocument } from "../../core/state/document.js";
 import type { LedgerFact } from "../../core/state/facts.js";
-import { parseDocument } from "../../core/state/parse.js";
 import { serialiseDocument } from "../../core/state/serialise.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
 import {
@@ -35,10 +34,10 @@ import { Committer, type Contribution } from "./committer.js";
 import { eventOfFact, type SupervisorComponent, type SupervisorEvent } from "./events.js";
 import { Executor, type Trouble } from "./executor.js";
 import { type JobEntry, type Message, type Prearmed, ruleHashOf } from "./job-entry.js";
-import { lastVersion, placeholderDefinition } from "./last-version.js";
 import { ledgerRecordOf } from "./ledger-text.js";
 import type { SupervisorObserver } from "./observer.js";
 import type { SupervisorPorts } from "./port.js";
+import { Records } from "./records.js";
 
 type PersistParams = EffectParams["persist"];
 
@@ -68,6 +67,7 @@ interface Asked {
 
 export class SupervisorCore {
   readonly executor: Executor;
+  readonly records: Records;
   private readonly committer: Committer;
   /** Both are rejected when something fatal happens: nothing more will come of what is under way. */
   private readonly idleWaiters = new Set<Asked>();
@@ -81,6 +81,7 @@ export class SupervisorCore {
     private readonly host: CoreHost,
   ) {
     this.committer = new Committer(ports.store, ports.term, ports.clock, (error) => this.fail(error, "commit"));
+    this.records = new Records(ports.store);
     this.executor = new Executor(ports, this, host.place);
   }
 
@@ -163,19 +164,6 @@ export class SupervisorCore {
     return new Promise((resolve, reject) => this.idleWaiters.add({ resolve, reject }));
   }
 
-  async documentOf(identity: string): Promise<StateDocument> {
-    return (await this.storedDocument(identity)) ?? newDocument(identity);
-  }
-
-  /** null: there is none. */
-  async storedDocument(identity: string): Promise<StateDocument | null> {
-    const stored = await this.stored(() => this.ports.store.get(identity), identity);
-    if (stored === undefined) return null;
-    const parsed = parseDocument(stored.text, stored.key);
-    if (stored.isIntact && parsed.ok) return parsed.value;
-    throw unreadable(identity, parsed.ok ? "the text does not match its checksum" : parsed.error.message);
-  }
-
   async track<T>(operation: Promise<T>): Promise<T> {
     this.underWay += 1;
     try {
@@ -196,14 +184,6 @@ export class SupervisorCore {
 
   private get isIdle(): boolean {
     return this.underWay === 0 && this.committer.isIdle && this.executor.gates.isIdle;
-  }
-
-  private async stored<T>(read: () => Promise<T>, identity: string): Promise<T> {
-    try {
-      return await read();
-    } catch (error) {
-      throw error instanceof KronError ? error : unreadable(identity, messageOf(error), error);
-    }
   }
 
   /** Messages of one job all go through one inbox, whoever still holds an entry that was dropped meanwhile. */
@@ -238,17 +218,8 @@ export class SupervisorCore {
   /** Reads the definition in force, if it was not read yet. */
   async load(entry: JobEntry): Promise<void> {
     if (entry.isLoaded) return;
-    const definition = await this.definitionOf(entry.identity);
+    const definition = await this.records.definitionOf(entry.identity);
     if (!entry.isLoaded) entry.use(definition, this.host.settings());
-  }
-
-  /** The definition on record; enough of one to watch runs to their end where nobody knows it. */
-  async definitionOf(identity: string): Promise<JobDefinition> {
-    const last = await this.stored(() => lastVersion(identity, this.ports.store), identity);
-    const { definition, isIntact, isInForce } = last;
-    if (!isIntact) throw unreadable(identity, "its definition does not match its checksum");
-    if (definition === null && isInForce) throw unreadable(identity, "its definition cannot be read");
-    return definition ?? placeholderDefinition(identity);
   }
 
   private async work(entry: JobEntry): Promise<void> {
@@ -270,7 +241,7 @@ export class SupervisorCore {
   private async take(entry: JobEntry, message: Message): Promise<void> {
     const wasResting = entry.activation === null;
     await this.load(entry);
-    entry.activation ??= activate(await this.documentOf(entry.identity), entry.scope);
+    entry.activation ??= activate(await this.records.documentOf(entry.identity), entry.scope);
     const now = message.now ?? this.ports.clock.now();
     if (wasResting) this.observer?.activated(entry.definition, entry.activation, now);
     const event = message.event(entry, now);
@@ -496,10 +467,6 @@ function endedRun(fact: LedgerFact, before: StateDocument): ReturnType<typeof ac
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function unreadable(identity: string, message: string, cause?: unknown): KronError {
-  return new KronError("state-unreadable", message, { component: "persist", operation: "load", identity, cause });
 }
 
 function ended(): KronError {

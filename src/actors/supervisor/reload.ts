@@ -58,7 +58,7 @@ export class Reload {
   async documentOf(identity: string): Promise<StateDocument> {
     const handle = this.jobs.handleOf(identity);
     const activation = handle === null ? null : (this.jobs.awakeAt(handle)?.activation ?? null);
-    return activation === null ? this.core.documentOf(identity) : documentOfActivation(activation);
+    return activation === null ? this.core.records.documentOf(identity) : documentOfActivation(activation);
   }
 
   private async report(wanted: WantedJobs, difference: Difference): Promise<PlanReport> {
@@ -92,7 +92,7 @@ export class Reload {
     const identity = wanted.identityAt(index);
     const last = await lastVersion(identity, this.ports.store);
     // Read before there is a row: nobody may reach a job that has no definition yet.
-    const isNew = isAdded && last.definedAt === null && (await this.core.storedDocument(identity)) === null;
+    const isNew = isAdded && last.definedAt === null && (await this.core.records.storedDocument(identity)) === null;
     const entry = isAdded ? this.jobs.add(identity) : this.jobs.present(identity);
     if (entry === null) return;
     const definition = wanted.definitionAt(index);

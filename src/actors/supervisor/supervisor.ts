@@ -272,7 +272,7 @@ class JobSupervisor implements Supervisor {
     const [isRemoved, liveAt] = [rows.isRemoved(handle), rows.liveAt(handle)];
     const document = await this.reloads.documentOf(identity);
     const awake = this.jobs.awakeAt(handle);
-    const definition = awake?.isLoaded === true ? awake.definition : await this.core.definitionOf(identity);
+    const definition = awake?.isLoaded === true ? awake.definition : await this.core.records.definitionOf(identity);
     return statusOf({ identity, definition, isRemoved, liveAt }, document, this.ports.clock.now());
   }
 
