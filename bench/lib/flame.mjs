@@ -15,7 +15,8 @@ const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").
 
 function nameOf({ callFrame: { functionName, url } }) {
   const file = /node_modules\/(?:@[^/]+\/)?[^/]+/.exec(url)?.[0].replace("node_modules/", "") ?? "";
-  return `${functionName || "(anonymous)"}${file === "" ? "" : ` [${file}]`}`;
+  const from = url.startsWith("node:") ? "node" : file;
+  return `${functionName || "(anonymous)"}${from === "" ? "" : ` [${from}]`}`;
 }
 
 /** Time by stack, of the samples in the stretch; what the thread spent waiting is left out. */
@@ -55,7 +56,7 @@ function busiest(deltas, busy, lengthUs) {
 }
 
 function colour(name) {
-  if (name.startsWith("(garbage")) return "#9aa0a6";
+  if (name.startsWith("(garbage") || name.endsWith("[node]") || name === "all") return "#b4b9bf";
   if (name.includes("[")) return "#e8a33d";
   return name.startsWith("(") ? "#c9c9c9" : "#e4643b";
 }
