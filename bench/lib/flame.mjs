@@ -86,7 +86,8 @@ export function flame(root, title) {
   const height = (depth + 1) * ROW;
   const total = `${(root.us / 1e6).toFixed(2)} s of work; grey: garbage collection and Node itself, yellow: libraries, red: Kron`;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -40 ${WIDTH} ${height + 44}" font-family="ui-monospace, monospace" font-size="10">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -40 ${WIDTH} ${height + 44}" role="img" aria-labelledby="t" font-family="ui-monospace, monospace" font-size="10">`,
+    `<title id="t">${escaped(title)}</title>`,
     `<rect x="0" y="-40" width="${WIDTH}" height="${height + 44}" fill="#fdf9f3"/>`,
     `<text x="4" y="-22" font-size="14" font-weight="bold">${escaped(title)}</text><text x="4" y="-7">${total}</text>`,
     ...boxes,
