@@ -3,6 +3,7 @@
  * what a picture does. It knows handles and instants; what a handle stands for is its owner's business.
  */
 import type { EpochMs } from "../core/time/instant.js";
+import { copied, grownCapacity } from "./typed-arrays.js";
 
 /** Small non-negative integers, given out by the owner densely from 0: arrays are indexed by them. */
 export type TimelineHandle = number;
@@ -152,17 +153,12 @@ export class Timeline {
   }
 
   private growTo(needed: number): void {
-    const capacity = Math.max(needed, Math.ceil(this.dueAt.length * 1.5));
+    const capacity = grownCapacity(this.dueAt.length, needed);
     this.dueAt = copied(this.dueAt, new Float64Array(capacity));
     this.order = copied(this.order, new Float64Array(capacity));
     this.heap = copied(this.heap, new Uint32Array(capacity));
     this.position = copied(this.position, new Uint32Array(capacity).fill(ABSENT));
   }
-}
-
-function copied<A extends Float64Array | Uint32Array>(from: A, to: A): A {
-  to.set(from);
-  return to;
 }
 
 function assertKey(handle: number, at: number, order: number): void {

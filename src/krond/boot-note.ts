@@ -3,7 +3,7 @@
  * in use. With it the next start knows what has changed underneath jobs that nobody has touched (S5, S16).
  */
 import { DAY_MS, type EpochMs } from "../core/time/instant.js";
-import { zoneOf } from "../core/time/zone.js";
+import { offsetSpans, zoneOf } from "../core/time/zone.js";
 import type { StateReader } from "../persist/store.js";
 import type { ZoneUse } from "./zone-use.js";
 
@@ -62,11 +62,5 @@ export function zoneDataChange(before: BootNote, use: ZoneUse, to: string): Zone
 function offsetsOf(id: string, fromAt: EpochMs, untilAt: EpochMs): readonly Offset[] {
   const zone = zoneOf(id);
   if (!zone.ok) return [];
-  const offsets: Offset[] = [];
-  for (let at = fromAt; at < untilAt; ) {
-    const { endAt, offsetMs } = zone.value.spanAt(at);
-    if (offsets.at(-1)?.[1] !== offsetMs) offsets.push([at, offsetMs]);
-    at = endAt;
-  }
-  return offsets;
+  return offsetSpans(zone.value, fromAt, untilAt).map(({ startAt, offsetMs }) => [startAt, offsetMs]);
 }

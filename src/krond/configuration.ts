@@ -5,8 +5,8 @@
  */
 import { CONFIG_MANIFEST_NOTE, formatManifest, parseManifest } from "../actors/pool/load/manifest.js";
 import type { ConfigManifest, DecisionPool, DefinitionSet, LoadOptions } from "../actors/pool/types.js";
-import { turnOfLoop } from "../actors/supervisor/in-turns.js";
 import type { Wanted } from "../actors/supervisor/survey.js";
+import { turnOfLoop } from "../actors/turns.js";
 import type { Settings } from "../core/config/settings.js";
 import type { ConfigCheck, ConfigFinding, ConfigSource } from "../persist/configuration.js";
 import { readMarker } from "../persist/marker.js";

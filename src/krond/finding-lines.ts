@@ -3,7 +3,7 @@ import { systemClock } from "../actors/clock.js";
 import { problemFields } from "../core/errors/fields.js";
 import type { ConfigFinding } from "../persist/configuration.js";
 import type { KeptDefinition } from "./kept-definitions.js";
-import type { DaemonLog } from "./log.js";
+import { type DaemonLog, problemEvent } from "./log.js";
 import { safeFinding } from "./safe-findings.js";
 
 /** S16. */
@@ -19,8 +19,6 @@ export function logFindings(log: DaemonLog, findings: readonly ConfigFinding[], 
   for (const finding of findings) {
     const { problem, file, line, column, identity } = safeFinding(finding).located;
     const context = { component: "config" as const, operation, ...(identity === null ? {} : { identity }) };
-    const { component, ...fields } = problemFields(problem, context);
-    const place = { file, line, column, ...(problem.hint === undefined ? {} : { hint: problem.hint }) };
-    log.daemon({ at: systemClock.now(), event: "error", component, level: "error", fields: { ...fields, ...place } });
+    log.daemon(problemEvent(problem, context, systemClock.now(), { file, line, column }));
   }
 }

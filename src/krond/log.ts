@@ -1,7 +1,9 @@
 /** What the daemon says about itself, whatever form its lines take. */
 import type { SupervisorEvent } from "../actors/supervisor/events.js";
+import { type ErrorContext, errorFields, errorLevel, problemFields } from "../core/errors/fields.js";
 import type { ErrorComponent } from "../core/errors/kron-error.js";
 import type { LogLevel } from "../core/errors/registry.js";
+import type { Problem } from "../core/problem.js";
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
 
 export interface DaemonEvent {
@@ -24,4 +26,28 @@ export const SILENT_LOG: DaemonLog = { supervisor: () => undefined, daemon: () =
 export function daemonFields(event: DaemonEvent): Record<string, unknown> {
   const { at, level, component, event: name, fields } = event;
   return { time: formatInstant(at), level, component, event: name, ...fields };
+}
+
+/** Anything that was thrown, with all the fields that an error line must have. */
+export function errorEvent(cause: unknown, context: ErrorContext, at: EpochMs): DaemonEvent {
+  const { component, ...fields } = errorFields(cause, context);
+  return { at, event: "error", component, level: errorLevel(cause), fields };
+}
+
+/** The last line before the exit, whatever the error says of itself. */
+export function fatalEvent(cause: unknown, context: ErrorContext, at: EpochMs): DaemonEvent {
+  const { component, ...fields } = errorFields(cause, context);
+  return { at, event: "fatal", component, level: "error", fields: { ...fields, fatal: true } };
+}
+
+/** Bad input. */
+export function problemEvent(
+  problem: Problem,
+  context: ErrorContext,
+  at: EpochMs,
+  more: Readonly<Record<string, unknown>> = {},
+): DaemonEvent {
+  const { component, ...fields } = problemFields(problem, context);
+  const hint = problem.hint === undefined ? {} : { hint: problem.hint };
+  return { at, event: "error", component, level: "error", fields: { ...fields, ...more, ...hint } };
 }

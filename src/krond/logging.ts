@@ -1,17 +1,14 @@
 /**
- * The log of the daemon: typed events in, lines of JSON or text out. Every line is on its way to the disk when the call
+ * The log of the daemon: events in, lines of JSON or text out. Every line is on its way to the disk when the call
  * returns. There are no transports and no buffers, and nothing to be opened anew on SIGHUP.
  */
 import { pino } from "pino";
 import type { SupervisorEvent } from "../actors/supervisor/events.js";
-import { type ErrorContext, type ErrorFields, errorFields, errorLevel, problemFields } from "../core/errors/fields.js";
 import { KronError } from "../core/errors/kron-error.js";
 import type { LogLevel } from "../core/errors/registry.js";
-import type { Problem } from "../core/problem.js";
-import { type EpochMs, formatInstant } from "../core/time/instant.js";
+import type { EpochMs } from "../core/time/instant.js";
 import { supervisorFields } from "./event-lines.js";
-import { type DaemonEvent, type DaemonLog, daemonFields } from "./log.js";
-import { LOG_EVENTS, type LogEventFields } from "./log-events.js";
+import { type DaemonEvent, type DaemonLog, daemonFields, errorEvent } from "./log.js";
 import { type Fields, redacted } from "./log-redaction.js";
 import type { LineSink } from "./log-sink.js";
 import { textLine } from "./log-text.js";
@@ -29,14 +26,6 @@ export interface LogOptions {
 }
 
 export interface KronLog extends DaemonLog {
-  /** Component and level are those of the event's table. */
-  event<E extends keyof LogEventFields>(name: E, fields: LogEventFields[E] & Fields): void;
-  /** Anything that was thrown, with all the fields that an error line must have. */
-  error(error: unknown, context: ErrorContext): void;
-  /** Bad input. */
-  problem(problem: Problem, context: ErrorContext, more?: Fields): void;
-  /** The last line before the exit. */
-  fatal(error: unknown, context: ErrorContext): void;
   /** Lines that could not be written, since the start. */
   readonly lostLines: number;
 }
@@ -75,43 +64,20 @@ class Log implements KronLog {
     return this.#lost;
   }
 
-  event<E extends keyof LogEventFields>(name: E, fields: LogEventFields[E] & Fields): void {
-    const { level, component } = LOG_EVENTS[name];
-    this.#write(level, { ...this.#head(level, component, name), ...fields });
-  }
-
-  error(error: unknown, context: ErrorContext): void {
-    const fields = errorFields(error, context);
-    this.#trouble(fields.fatal ? "fatal" : "error", errorLevel(error), fields);
-  }
-
-  problem(problem: Problem, context: ErrorContext, more: Fields = {}): void {
-    const hint = problem.hint === undefined ? {} : { hint: problem.hint };
-    this.#trouble("error", "error", problemFields(problem, context), { ...hint, ...more });
-  }
-
-  fatal(error: unknown, context: ErrorContext): void {
-    this.#trouble("fatal", "error", { ...errorFields(error, context), fatal: true });
-  }
-
   supervisor(event: SupervisorEvent): void {
-    this.#write(event.level, supervisorFields(event));
+    if (this.#isTold(event.level)) this.#write(event.level, supervisorFields(event));
   }
 
   daemon(event: DaemonEvent): void {
-    this.#write(event.level, daemonFields(event));
+    if (this.#isTold(event.level)) this.#write(event.level, daemonFields(event));
   }
 
-  #trouble(event: "error" | "fatal", level: LogLevel, { component, ...fields }: ErrorFields, more: Fields = {}): void {
-    this.#write(level, { ...this.#head(level, component, event), ...fields, ...more });
-  }
-
-  #head(level: LogLevel, component: string, event: string): Fields {
-    return { time: formatInstant(this.#now()), level, component, event };
+  /** Asked before a line is made: a first start has events for every job that nobody reads. */
+  #isTold(level: LogLevel): boolean {
+    return RANK[level] >= this.#least;
   }
 
   #write(level: LogLevel, fields: Fields): void {
-    if (RANK[level] < this.#least) return;
     const isThrough = this.#lost === this.#reported || this.#reportLost();
     if (!isThrough || !this.#sink.write(this.#lineOf(level, fields))) this.#lost += 1;
   }
@@ -123,9 +89,9 @@ class Log implements KronLog {
   /** Nothing is lost silently: the first line that gets through again says how many did not. */
   #reportLost(): boolean {
     const message = `${this.#lost - this.#reported} lines of this log could not be written`;
-    const error = new KronError("log-unwritable", message, { component: "scheduler", operation: "log" });
-    const { component, ...fields } = errorFields(error, { component: "scheduler", operation: "log" });
-    const line = this.#lineOf("error", { ...this.#head("error", component, "error"), ...fields });
+    const about = { component: "scheduler", operation: "log" } as const;
+    const event = errorEvent(new KronError("log-unwritable", message, about), about, this.#now());
+    const line = this.#lineOf("error", daemonFields(event));
     const isThrough = this.#sink.write(line);
     if (isThrough) this.#reported = this.#lost;
     return isThrough;

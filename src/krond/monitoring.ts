@@ -4,6 +4,7 @@ import type { SupervisorEvent } from "../actors/supervisor/events.js";
 import type { DaemonStatus } from "../actors/supervisor/port.js";
 import { SECOND_MS } from "../core/time/instant.js";
 import type { StateStore } from "../persist/store.js";
+import type { OpenDoor } from "./http-listen.js";
 import { type IdentityFilter, identityFilter } from "./identity-glob.js";
 import type { JobLister } from "./job-pages.js";
 import { JobSeries } from "./job-series.js";
@@ -12,7 +13,7 @@ import { type LoopDelayReport, LoopWatch, systemLoopGauge } from "./loop-watch.j
 import { DaemonMetrics } from "./metrics.js";
 import type { Notifier } from "./notify.js";
 import { CommitMeter } from "./observed-store.js";
-import { type StatusServer, startStatusServer } from "./status-server.js";
+import { startStatusServer } from "./status-server.js";
 import { Vitals } from "./vitals.js";
 
 export interface ListenAddress {
@@ -46,7 +47,7 @@ export class Monitoring {
   private readonly metrics: DaemonMetrics | null;
   private readonly series: JobSeries | null;
   private watched: Watched = NOTHING_YET;
-  private server: StatusServer | null = null;
+  private server: OpenDoor | null = null;
   private heartbeat: Timer | null = null;
   private reloaded: (() => void) | null = null;
   private started: (() => void) | null = null;

@@ -4,8 +4,8 @@
  * browser could point a name of its own at this address.
  */
 import * as http from "node:http";
-import { type AddressInfo, isIP } from "node:net";
-import { KronError } from "../core/errors/kron-error.js";
+import { isIP } from "node:net";
+import { listenOn, type OpenDoor } from "./http-listen.js";
 
 export const STATUS_SERVER_LIMITS = {
   headerBytes: 8 * 1024,
@@ -42,14 +42,8 @@ export interface StatusServerOptions {
   readonly readiness: () => HealthReport;
 }
 
-export interface StatusServer {
-  readonly host: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /** Rejects with a KronError when the address cannot be had. */
-export function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
+export function startStatusServer(options: StatusServerOptions): Promise<OpenDoor> {
   const { host = LOOPBACK, port } = options;
   const limits = STATUS_SERVER_LIMITS;
   const server = http.createServer(
@@ -65,27 +59,7 @@ export function startStatusServer(options: StatusServerOptions): Promise<StatusS
   server.maxHeadersCount = limits.headers;
   server.maxRequestsPerSocket = limits.requestsPerConnection;
   server.maxConnections = limits.connections;
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause) => reject(unavailable(host, port, cause)));
-    server.listen({ host, port }, () => {
-      // From now on a broken connection is the client's trouble.
-      server.removeAllListeners("error").on("error", () => undefined);
-      const address = server.address() as AddressInfo;
-      resolve({ host: address.address, port: address.port, close: () => close(server) });
-    });
-  });
-}
-
-function unavailable(host: string, port: number, cause: unknown): KronError {
-  const message = `cannot listen on ${host}:${port}`;
-  return new KronError("socket-unavailable", message, { component: "api", operation: "listen", cause });
-}
-
-function close(server: http.Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  return listenOn(server, { host, port }, "");
 }
 
 interface Answer {

@@ -1,6 +1,7 @@
 /** Which time zones the jobs of a set are scheduled in, and how many in each. */
-import { turnOfLoop } from "../actors/supervisor/in-turns.js";
+
 import type { WantedJobs } from "../actors/supervisor/wanted-jobs.js";
+import { turnOfLoop } from "../actors/turns.js";
 
 /** In a canonical text the zone is spelled out, near the beginning; quotation marks inside a text have a backslash. */
 const TIMEZONE = /"timezone":"([^"]*)"/;

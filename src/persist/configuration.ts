@@ -20,6 +20,7 @@ import {
   type ConfigFinding,
   type ConfigSource,
 } from "./config-files.js";
+import { configLines } from "./config-lines.js";
 
 export type { ConfigCheck, ConfigFile, ConfigFinding, ConfigSource, OpenedConfig } from "./config-files.js";
 
@@ -36,8 +37,6 @@ const LINE_READERS: Readonly<Record<Exclude<ConfigFormat, "yaml">, LineReader>> 
   kron: readKronLine,
   jsonl: readJsonLine,
 };
-
-const BYTE_ORDER_MARK = "\ufeff";
 
 /** All jobs of all files, and everything that is wrong with any of them. */
 export async function loadConfiguration(
@@ -94,23 +93,16 @@ class Loading {
     return reading;
   }
 
-  /** A piece of the file at a time: generated sets may be far larger than memory is worth. */
-  async #readLines(file: ConfigFile, read: LineReader, handle: FileHandle): Promise<void> {
+  async #readLines({ name }: ConfigFile, read: LineReader, handle: FileHandle): Promise<void> {
     let number = 0;
-    const take = (line: string): void => {
-      number += 1;
-      const text = number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
-      const { job, problems } = read(text, { file: file.name, line: number });
-      for (const located of problems) this.#add(located, text);
-      if (job !== null) this.#take(job, text);
-    };
-    let rest = "";
-    for await (const piece of handle.createReadStream({ encoding: "utf8", autoClose: false })) {
-      const lines = (rest + String(piece)).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) take(line);
+    for await (const lines of configLines(handle)) {
+      for (const text of lines) {
+        number += 1;
+        const { job, problems } = read(text, { file: name, line: number });
+        for (const located of problems) this.#add(located, text);
+        if (job !== null) this.#take(job, text);
+      }
     }
-    if (rest !== "") take(rest);
   }
 
   #take(job: LocatedJob, sourceLine: string | null): void {

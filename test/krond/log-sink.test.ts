@@ -66,7 +66,9 @@ describe("a descriptor that makes trouble", () => {
     (code) => {
       const { sink, written } = scripted([code, code]);
       const log = createLog({ format: "json", sink, now: () => 0 });
-      for (const identity of ["a", "b", "c", "d"]) log.event("resumed", { identity });
+      for (const identity of ["a", "b", "c", "d"]) {
+        log.daemon({ at: 0, event: "resumed", component: "scheduler", level: "info", fields: { identity } });
+      }
       const lines = written()
         .trimEnd()
         .split("\n")

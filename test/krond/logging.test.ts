@@ -4,8 +4,9 @@ import { decide } from "../../src/core/decision/decide.js";
 import { toDecisionRecord } from "../../src/core/decision/record.js";
 import { verifyRecord } from "../../src/core/decision/verify.js";
 import { KronError } from "../../src/core/errors/kron-error.js";
+import type { LogLevel } from "../../src/core/errors/registry.js";
 import { readJobDefinition } from "../../src/core/job/schema.js";
-import { LOG_COMPONENTS, LOG_EVENTS } from "../../src/krond/log-events.js";
+import { errorEvent, fatalEvent, problemEvent } from "../../src/krond/log.js";
 import { LOG_FIELD_LIMITS, redacted } from "../../src/krond/log-redaction.js";
 import { createLog, type KronLog, type LogOptions, usualLogFormat } from "../../src/krond/logging.js";
 import { requireErr } from "../support/results.js";
@@ -26,39 +27,19 @@ function parsed({ lines }: Captured): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line));
 }
 
+const NOW = at("2026-11-18T12:00:00Z");
 const PERIOD = { identity: "prod/db", period_id: "2026-11-18T11:00:00Z" };
 const CONTEXT = { component: "executor", operation: "arm", identity: "prod/db", periodId: PERIOD.period_id } as const;
 
-describe("the table of events", () => {
-  test("has every component and event of the documentation, at the levels of the error model", () => {
-    expect(LOG_COMPONENTS).toEqual(
-      "scheduler executor policy constraints seed persist config api governor planner".split(" "),
-    );
-    const levels = Object.entries(LOG_EVENTS).map(([name, { level }]) => [name, level]);
-    expect(Object.fromEntries(levels)).toMatchObject({
-      decision: "info",
-      reschedule: "debug",
-      trigger: "info",
-      started: "info",
-      completed: "info",
-      skipped_concurrency: "info",
-      missed_deadline: "info",
-      unschedulable: "warn",
-      replaced: "info",
-      constraint_reject: "debug",
-      clock_jump: "warn",
-      config_reloaded: "info",
-      state_recovered: "warn",
-      error: "error",
-      fatal: "error",
-    });
-  });
-});
+/** What the daemon says of itself. */
+function say(log: KronLog, event: string, fields: Record<string, unknown>, level: LogLevel = "info"): void {
+  log.daemon({ at: NOW, event, component: "scheduler", level, fields });
+}
 
 describe("lines", () => {
   test("JSON: level, time without a fraction (S1), component, event, then the fields", () => {
     const it = captured();
-    it.log.event("before_definition", PERIOD);
+    say(it.log, "before_definition", PERIOD);
     expect(it.lines).toEqual([
       '{"level":"info","time":"2026-11-18T12:00:00Z","component":"scheduler","event":"before_definition",' +
         '"identity":"prod/db","period_id":"2026-11-18T11:00:00Z"}',
@@ -67,30 +48,30 @@ describe("lines", () => {
 
   test("text: TIMESTAMP level= component= event= key=value; what needs quotes has them, null is not shown", () => {
     const it = captured({ format: "text" });
-    it.log.event("paused", { identity: "a b", until: "2026-11-19T00:00:00Z", reason: 'say "hi"=\n' });
-    it.log.event("completed", { ...PERIOD, pid: 7, source: null, exit_code: 0, signal: null, reason: null });
-    it.log.event("ready", { pid: 1, jobs: 2, files: ["a.yaml", "b.kron"], state: "/var/lib/krond" });
+    say(it.log, "paused", { identity: "a b", until: "2026-11-19T00:00:00Z", reason: 'say "hi"=\n' });
+    say(it.log, "completed", { ...PERIOD, pid: 7, source: null, exit_code: 0, signal: null, reason: null });
+    say(it.log, "ready", { pid: 1, jobs: 2, files: ["a.yaml", "b.kron"], state: "/var/lib/krond" });
     expect(it.lines).toEqual([
       '2026-11-18T12:00:00Z level=info component=scheduler event=paused identity="a b" until=2026-11-19T00:00:00Z reason="say \\"hi\\"=\\n"',
-      "2026-11-18T12:00:00Z level=info component=executor event=completed identity=prod/db period_id=2026-11-18T11:00:00Z pid=7 exit_code=0",
+      "2026-11-18T12:00:00Z level=info component=scheduler event=completed identity=prod/db period_id=2026-11-18T11:00:00Z pid=7 exit_code=0",
       "2026-11-18T12:00:00Z level=info component=scheduler event=ready pid=1 jobs=2 files=a.yaml,b.kron state=/var/lib/krond",
     ]);
   });
 
   test.each(["json", "text"] as const)("%s: one line, and nothing in it speaks to the terminal", (format) => {
     const it = captured({ format });
-    it.log.event("removed", { identity: "a\nb\r\u001b[31m\u0085\u009b\u2028\u202e\u007f" });
+    say(it.log, "removed", { identity: "a\nb\r\u001b[31m\u0085\u009b\u2028\u202e\u007f" });
     expect(it.lines).toHaveLength(1);
     expect(it.lines[0]).not.toMatch(/[\p{Cc}\p{Zl}]/u);
   });
 
   test("below the least level nothing is written", () => {
     const it = captured();
-    it.log.event("constraint_reject", { ...PERIOD, candidate_time: "2026-11-18T11:00:01Z" });
-    it.log.event("reschedule", { identity: "a" });
+    say(it.log, "constraint_reject", { ...PERIOD, candidate_time: "2026-11-18T11:00:01Z" }, "debug");
+    say(it.log, "reschedule", { identity: "a" }, "debug");
     expect(it.lines).toEqual([]);
     const all = captured({ least: "debug" });
-    all.log.event("reschedule", { identity: "a" });
+    say(all.log, "reschedule", { identity: "a" }, "debug");
     expect(all.lines).toHaveLength(1);
   });
 
@@ -132,11 +113,11 @@ describe("lines", () => {
     const versions = { tzVersion: "2025c", engineVersion: "0.1.0" };
     const record = toDecisionRecord(compiled, decide(compiled, at(PERIOD.period_id)), versions);
     const it = captured();
-    it.log.event("decision", { ...PERIOD, decision: record });
+    say(it.log, "decision", { ...PERIOD, decision: record });
     const { decision } = parsed(it)[0] as { decision: Record<string, unknown> };
     expect(verifyRecord(decision, versions)).toMatchObject({ ok: true, differences: [] });
     const text = captured({ format: "text" });
-    text.log.event("decision", { ...PERIOD, decision: record });
+    say(text.log, "decision", { ...PERIOD, decision: record });
     expect(text.lines[0]).toContain(`chosen_time=${record.chosen_time} `);
     expect(text.lines[0]).toContain(`seed_hash=${record.seed_hash}`);
   });
@@ -151,13 +132,12 @@ describe("ERROR-MODEL Error Logging Contract", () => {
 
   test("every error line carries all of it, whatever was thrown", () => {
     const it = captured();
-    it.log.error(
-      new KronError("cwd-unusable", "no such directory", { component: "executor", operation: "arm" }),
-      CONTEXT,
-    );
-    it.log.error(new TypeError("x is undefined"), { component: "planner", operation: "plan" });
-    it.log.error("just a text", { component: "api", operation: "listen" });
-    it.log.problem({ code: "cron-range", message: "25 is out of range", path: ["schedule"] }, CONTEXT, { line: 3 });
+    const unusable = new KronError("cwd-unusable", "no such directory", { component: "executor", operation: "arm" });
+    it.log.daemon(errorEvent(unusable, CONTEXT, NOW));
+    it.log.daemon(errorEvent(new TypeError("x is undefined"), { component: "planner", operation: "plan" }, NOW));
+    it.log.daemon(errorEvent("just a text", { component: "api", operation: "listen" }, NOW));
+    const problem = { code: "cron-range", message: "25 is out of range", path: ["schedule"] } as const;
+    it.log.daemon(problemEvent(problem, CONTEXT, NOW, { line: 3 }));
     for (const line of parsed(it)) expect(Object.keys(line)).toEqual(expect.arrayContaining(CONTRACT));
     expect(parsed(it)).toMatchObject([
       {
@@ -181,8 +161,9 @@ describe("ERROR-MODEL Error Logging Contract", () => {
 
   test("Fatal errors are logged at ERROR before the exit", () => {
     const it = captured();
-    it.log.error(new KronError("state-write-failed", "EIO", { component: "persist", operation: "commit" }), CONTEXT);
-    it.log.fatal(new Error("anything"), { component: "scheduler", operation: "run" });
+    const failed = new KronError("state-write-failed", "EIO", { component: "persist", operation: "commit" });
+    it.log.daemon(fatalEvent(failed, CONTEXT, NOW));
+    it.log.daemon(fatalEvent(new Error("anything"), { component: "scheduler", operation: "run" }, NOW));
     expect(parsed(it)).toMatchObject([
       { event: "fatal", level: "error", component: "persist", operation: "commit", fatal: true },
       { event: "fatal", level: "error", component: "scheduler", operation: "run", fatal: true },
@@ -191,7 +172,8 @@ describe("ERROR-MODEL Error Logging Contract", () => {
 
   test("an error that is none of the program's fault has its own level", () => {
     const it = captured();
-    it.log.error(new KronError("start-unconfirmed", "?", { component: "executor", operation: "go" }), CONTEXT);
+    const unconfirmed = new KronError("start-unconfirmed", "?", { component: "executor", operation: "go" });
+    it.log.daemon(errorEvent(unconfirmed, CONTEXT, NOW));
     expect(parsed(it)).toMatchObject([{ event: "error", level: "warn" }]);
   });
 });
@@ -246,7 +228,8 @@ describe("what is never logged", () => {
   test.each(definitions)("the words of a problem that quote it: %s", (_title, raw) => {
     const problems = requireErr(readJobDefinition({ identity: "a", schedule: "@daily", command: ["x"], ...raw }));
     const it = captured();
-    for (const problem of problems) it.log.problem(problem, { component: "config", operation: "start" });
+    const context = { component: "config", operation: "start" } as const;
+    for (const problem of problems) it.log.daemon(problemEvent(problem, context, NOW));
     expect(JSON.stringify(problems)).toContain("987654321");
     expect(it.lines.join("\n").replace(/"env\.987654321: /, "")).not.toContain("987654321");
     expect(parsed(it)[0]).toMatchObject({

@@ -2,14 +2,15 @@ import * as http from "node:http";
 import * as net from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { KronError } from "../../src/core/errors/kron-error.js";
-import { type StatusServer, type StatusServerOptions, startStatusServer } from "../../src/krond/status-server.js";
+import type { OpenDoor } from "../../src/krond/http-listen.js";
+import { type StatusServerOptions, startStatusServer } from "../../src/krond/status-server.js";
 
-const running: StatusServer[] = [];
+const running: OpenDoor[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()));
 });
 
-async function start(options: Partial<StatusServerOptions> = {}): Promise<StatusServer> {
+async function start(options: Partial<StatusServerOptions> = {}): Promise<OpenDoor> {
   const server = await startStatusServer({
     port: 0,
     metrics: () => "kron_jobs 1\n",
@@ -27,7 +28,7 @@ interface Reply {
   readonly body: string;
 }
 
-function ask({ host, port }: StatusServer, path: string, options: http.RequestOptions = {}): Promise<Reply> {
+function ask({ host, port }: OpenDoor, path: string, options: http.RequestOptions = {}): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const request = http.request({ host, port, path, agent: false, ...options }, (response) => {
       let body = "";
@@ -43,7 +44,7 @@ function ask({ host, port }: StatusServer, path: string, options: http.RequestOp
 }
 
 /** Sends bytes as they are, and gives the first line of the answer. */
-function send({ host, port }: StatusServer, text: string): Promise<string> {
+function send({ host, port }: OpenDoor, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = "";
     const socket = net.connect({ host, port }, () => socket.end(text));
@@ -94,7 +95,7 @@ describe("what it answers", () => {
 
   test("what goes wrong inside is not told to strangers", async () => {
     const fail = (): never => {
-      throw new Error("secret path /root/x");
+      throw new Error("secret path /private/x");
     };
     const server = await start({ metrics: fail, health: fail, readiness: fail });
     for (const path of ["/metrics", "/healthz", "/readyz"]) {

@@ -1,6 +1,7 @@
 /** Brings planned rows together in columns. */
 import type { PlannedRow, Standing } from "../../core/resting.js";
 import { STANDINGS } from "../../core/resting.js";
+import { TextBytes } from "./text-bytes.js";
 import type { PlannedPage, PlannedProblem } from "./types.js";
 
 const STANDING_NUMBER = Object.fromEntries(STANDINGS.map((standing, number) => [standing, number])) as Readonly<
@@ -8,13 +9,10 @@ const STANDING_NUMBER = Object.fromEntries(STANDINGS.map((standing, number) => [
 >;
 
 const FIRST_BYTES = 16 * 1024;
-/** The most that UTF-8 needs for one UTF-16 unit. */
-const BYTES_PER_UNIT = 3;
 
 export class PageBuilder {
   #count = 0;
-  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  #end = 0;
+  readonly #identities = new TextBytes(FIRST_BYTES);
   readonly #identityEnds: Uint32Array<ArrayBuffer>;
   readonly #contentHash: Uint32Array<ArrayBuffer>;
   readonly #liveAt: Float64Array<ArrayBuffer>;
@@ -34,7 +32,7 @@ export class PageBuilder {
   add({ identity, standing, contentHash, liveAt, wakeAt, trouble }: PlannedRow, key: string): void {
     const index = this.#count;
     this.#count += 1;
-    this.#identityEnds[index] = this.#write(identity);
+    this.#identityEnds[index] = this.#identities.add(identity);
     this.#contentHash[2 * index] = contentHash.high;
     this.#contentHash[2 * index + 1] = contentHash.low;
     this.#liveAt[index] = liveAt ?? Number.NaN;
@@ -46,7 +44,7 @@ export class PageBuilder {
   page(): PlannedPage {
     return {
       count: this.#count,
-      identityBytes: new Uint8Array(this.#bytes.subarray(0, this.#end)),
+      identityBytes: this.#identities.bytes(),
       identityEnds: this.#identityEnds,
       contentHash: this.#contentHash,
       liveAt: this.#liveAt,
@@ -54,17 +52,6 @@ export class PageBuilder {
       standing: this.#standing,
       problems: this.#problems,
     };
-  }
-
-  #write(text: string): number {
-    const needed = this.#end + BYTES_PER_UNIT * text.length;
-    if (needed > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
-      this.#bytes.copy(larger, 0, 0, this.#end);
-      this.#bytes = larger;
-    }
-    this.#end += this.#bytes.write(text, this.#end);
-    return this.#end;
   }
 }
 

@@ -11,8 +11,8 @@ import type { EpochMs } from "../../core/time/instant.js";
 import { activate } from "../../machines/activation.js";
 import type { CorruptDocument } from "../../persist/load.js";
 import type { TimelineHandle } from "../timeline.js";
+import { inTurns } from "../turns.js";
 import type { SupervisorCore } from "./core.js";
-import { inTurns } from "./in-turns.js";
 import { ruleHashOf } from "./job-entry.js";
 import type { JobSet } from "./job-set.js";
 import { carriedBy, type LastVersion, lastVersion, placeholderDefinition, versionAfter } from "./last-version.js";
@@ -21,6 +21,7 @@ import type { SupervisorPorts } from "./port.js";
 import { recoverUnusable } from "./recovery.js";
 import type { Schedule } from "./schedule.js";
 import { Survey, type Wanted } from "./survey.js";
+import type { WantedJobs } from "./wanted-jobs.js";
 
 const NOTHING_KNOWN: LastVersion = { definition: null, text: null, isIntact: true, isInForce: false, definedAt: null };
 
@@ -53,7 +54,8 @@ export class Boot {
     await inTurns(survey.missing, (identity) => this.retire(identity));
     onReady();
     await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true));
-    await inTurns(newcomers, (handle) => this.greet(handle, wanted));
+    // Of what is on record already, nobody is new.
+    if (wanted !== "as-stored") await inTurns(newcomers, (handle) => this.greet(handle, wanted));
   }
 
   /** The survey looks at no definition of what runs or is corrupt; taken for undefined, a job would be removed or left out. */
@@ -85,12 +87,12 @@ export class Boot {
     for (const { execution } of entry.activation.attempts) await this.core.executor.adopt(entry, execution);
   }
 
-  private async greet(handle: TimelineHandle, wanted: Wanted): Promise<void> {
+  private async greet(handle: TimelineHandle, wanted: WantedJobs): Promise<void> {
     const entry = this.jobs.at(handle);
     entry.isUntold = false;
-    const definition = definitionOf(entry.identity, wanted, NOTHING_KNOWN);
-    const text = wanted === "as-stored" ? "" : wanted.textAt(wanted.indexOf(entry.identity));
-    const version = versionAfter(NOTHING_KNOWN, entry.identity, text, this.ports.clock.now());
+    const index = wanted.indexOf(entry.identity);
+    const definition = wanted.definitionAt(index);
+    const version = versionAfter(NOTHING_KNOWN, entry.identity, wanted.textAt(index), this.ports.clock.now());
     if (!(await this.core.greet(entry, { definition, version }))) await this.introduce(handle, wanted, false);
   }
 

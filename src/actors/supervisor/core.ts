@@ -6,16 +6,11 @@
 
 import type { Settings } from "../../core/config/settings.js";
 import { compileRule } from "../../core/decision/compile.js";
-import { decide } from "../../core/decision/decide.js";
-import type { DecisionRecord } from "../../core/decision/model.js";
-import { toDecisionRecord } from "../../core/decision/record.js";
 import { type ErrorComponent, KronError } from "../../core/errors/kron-error.js";
 import { type ErrorCode, errorKind } from "../../core/errors/registry.js";
 import { firstSight } from "../../core/first-sight.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { activeStates, isSameRun, keyOf, type StateDocument } from "../../core/state/document.js";
-import type { LedgerFact } from "../../core/state/facts.js";
-import { serialiseDocument } from "../../core/state/serialise.js";
+import type { StateDocument } from "../../core/state/document.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
 import {
   type Activation,
@@ -25,21 +20,18 @@ import {
   liveNominalAt,
   nextWakeAt,
 } from "../../machines/activation.js";
-import type { EffectParams, OutwardEffect } from "../../machines/effects.js";
+import type { OutwardEffect } from "../../machines/effects.js";
 import { type ActivationEvent, type Step, step } from "../../machines/step.js";
-import { documentKey } from "../../persist/keys.js";
 import type { DefinitionVersion } from "../../persist/store.js";
 import type { RunPlace } from "./arm-request.js";
 import { Committer, type Contribution } from "./committer.js";
-import { eventOfFact, type SupervisorComponent, type SupervisorEvent } from "./events.js";
+import type { SupervisorComponent, SupervisorEvent } from "./events.js";
 import { Executor, type Trouble } from "./executor.js";
 import { type JobEntry, type Message, type Prearmed, ruleHashOf } from "./job-entry.js";
-import { ledgerRecordOf } from "./ledger-text.js";
 import type { SupervisorObserver } from "./observer.js";
 import type { SupervisorPorts } from "./port.js";
 import { Records } from "./records.js";
-
-type PersistParams = EffectParams["persist"];
+import { type StepWrite, StepWriter } from "./step-writer.js";
 
 export interface CoreHost {
   readonly place: () => RunPlace;
@@ -69,6 +61,7 @@ export class SupervisorCore {
   readonly executor: Executor;
   readonly records: Records;
   private readonly committer: Committer;
+  private readonly writer: StepWriter;
   /** Both are rejected when something fatal happens: nothing more will come of what is under way. */
   private readonly idleWaiters = new Set<Asked>();
   private readonly asked = new Set<Asked>();
@@ -81,6 +74,7 @@ export class SupervisorCore {
     private readonly host: CoreHost,
   ) {
     this.committer = new Committer(ports.store, ports.term, ports.clock, (error) => this.fail(error, "commit"));
+    this.writer = new StepWriter(ports.versions, this.committer, this);
     this.records = new Records(ports.store);
     this.executor = new Executor(ports, this, host.place);
   }
@@ -111,21 +105,15 @@ export class SupervisorCore {
     const { policy } = definition;
     const rule = { compiled: compileRule(definition), definitionHash: ruleHashOf(definition) };
     const first = firstSight({ ...rule, isSuspended: policy.suspend }, this.ports.clock.now());
-    const hasObserver = this.observer !== null;
-    if (first === null || hasObserver || !entry.isResting || this.isStopped) return false;
+    // Whoever looks on is to see the steps.
+    const isSeen = this.observer !== null;
+    if (first === null || isSeen || !entry.isResting || this.isStopped) return false;
     entry.isBusy = true;
-    const { document, facts } = first;
-    const write = {
-      documents: [{ key: documentKey(entry.identity), text: serialiseDocument(document) }],
-      ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)),
-      definitions: [version],
-    };
     try {
-      await this.track(this.committer.add(write));
+      await this.track(this.writer.writeFirstSight(entry, first, version));
     } finally {
       entry.isBusy = false;
     }
-    for (const fact of facts) this.announce(fact, null);
     entry.liveAt = first.liveAt;
     entry.wakeAt = first.wakeAt;
     if (entry.inbox.length > 0) void this.work(entry);
@@ -201,7 +189,9 @@ export class SupervisorCore {
 
   /** Makes what the job needs ready ahead of its second, as far as that is possible. */
   prepare(entry: JobEntry): void {
-    this.begin(this.track(this.prepareNow(entry)));
+    // Where nothing more can be prepared, the definition need not be read for it.
+    if (this.executor.hasRoomAhead) this.begin(this.track(this.prepareNow(entry)));
+    else this.host.onIdle(entry);
   }
 
   private async prepareNow(entry: JobEntry): Promise<void> {
@@ -249,7 +239,7 @@ export class SupervisorCore {
     const wake = this.wakeBefore(entry, event, now, wasResting);
     if (wake !== null) await this.tell(entry, wake, now, null);
     if (event.type !== "WAKE") await this.tell(entry, event, now, message.attemptId ?? null);
-    if (entry.along !== null) await this.committer.add(takeAlong(entry));
+    await this.writer.writeAlong(entry);
     message.onTaken?.();
   }
 
@@ -310,7 +300,7 @@ export class SupervisorCore {
     const document = documentOfActivation(activation);
     const isWritten = effects.some(({ type }) => type === "persist");
     if (isWritten || document === documentOfActivation(before)) return;
-    this.committer.addUnhurried({ key: documentKey(entry.identity), text: serialiseDocument(document) });
+    this.writer.writeUnhurried(entry, document);
   }
 
   /** In order: nothing before what stands before it is durable. */
@@ -320,7 +310,7 @@ export class SupervisorCore {
     before: StateDocument,
     ahead: Prearmed | null,
   ): Promise<void> {
-    let unwritten: PersistParams[] = [];
+    let unwritten: StepWrite[] = [];
     for (const effect of effects) {
       if (effect.type === "persist") {
         unwritten.push(effect.params);
@@ -334,40 +324,12 @@ export class SupervisorCore {
     await this.persist(entry, unwritten, before);
   }
 
-  private async persist(entry: JobEntry, writes: readonly PersistParams[], before: StateDocument): Promise<void> {
-    const last = writes.at(-1);
-    if (last === undefined) return;
-    const facts = writes.flatMap(({ document, facts: some }) => {
-      return some.map((fact) => ({ fact, document, decision: this.recordFor(entry, fact) }));
-    });
-    const along = takeAlong(entry);
-    await this.committer.add({
-      ...along,
-      documents: [{ key: documentKey(entry.identity), text: serialiseDocument(last.document) }],
-      ledger: facts.map(({ fact, document, decision }) => {
-        return ledgerRecordOf(fact, document, decision, endedRun(fact, before));
-      }),
-    });
-    for (const { fact, decision } of facts) this.announce(fact, decision);
+  private async persist(entry: JobEntry, writes: readonly StepWrite[], before: StateDocument): Promise<void> {
+    await this.writer.write(entry, writes, before);
     for (const { claimedBy } of writes) {
       // First of all: until it is told, the claim is not known to be durable.
       if (claimedBy !== null)
         entry.inbox.unshift({ event: () => ({ type: "DURABLE", attemptId: claimedBy }), now: null });
-    }
-  }
-
-  private recordFor(entry: JobEntry, fact: LedgerFact): DecisionRecord | null {
-    if (fact.kind !== "outcome") return null;
-    const { compiled } = entry.scope;
-    return toDecisionRecord(compiled, decide(compiled, fact.nominalAt), this.ports.versions);
-  }
-
-  private announce(fact: LedgerFact, decision: DecisionRecord | null): void {
-    this.emit(eventOfFact(fact, decision));
-    if (fact.kind === "run_ended" && fact.exitCode !== 0 && fact.exitCode !== null) {
-      const { identity, run, exitCode } = fact;
-      const about = { operation: "run", identity, periodId: run.periodId };
-      this.report("exit-nonzero", `the command ended with exit code ${exitCode}`, about);
     }
   }
 
@@ -445,12 +407,6 @@ export class SupervisorCore {
   }
 }
 
-function takeAlong(entry: JobEntry): Contribution {
-  const along = entry.along ?? {};
-  entry.along = null;
-  return along;
-}
-
 /** These look for the live period anew, or give it up. */
 const LOOKS_ANEW: ReadonlySet<ActivationEvent["type"]> = new Set(["DEFINE", "REMOVE", "RESUME"]);
 
@@ -458,11 +414,6 @@ function useOf({ attemptId, periodId }: Prearmed, { effects }: Step): "none" | "
   const arm = effects.find((effect) => effect.type === "arm" && effect.params.attemptId === attemptId);
   if (arm?.type !== "arm") return "none";
   return arm.params.source === null && arm.params.periodId === periodId ? "taken" : "foreign";
-}
-
-function endedRun(fact: LedgerFact, before: StateDocument): ReturnType<typeof activeStates>[number] | null {
-  if (fact.kind !== "run_ended") return null;
-  return activeStates(before).find((active) => isSameRun(keyOf(active), fact.run)) ?? null;
 }
 
 function messageOf(error: unknown): string {

@@ -185,11 +185,16 @@ export class Executor {
     this.host.deliver(entry, outcome === "watching" ? { type: "STARTED", attemptId } : { type: "LOST", attemptId });
   }
 
+  /** Whether anything could be made ahead at all. */
+  get hasRoomAhead(): boolean {
+    return this.isAccepting && this.gates.hasRoom;
+  }
+
   /** Makes the gate for the live period of a resting job ahead of its second. */
   prepare(entry: JobEntry): void {
     const { liveAt, scope, wakeAt } = entry;
     const isFree = entry.activation === null && !entry.isBusy && entry.prearmed === null;
-    if (!isFree || liveAt === null || wakeAt === null || !this.isAccepting || !this.gates.hasRoom) return;
+    if (!isFree || liveAt === null || wakeAt === null || !this.hasRoomAhead) return;
     const decision = decisionAhead(scope.compiled, liveAt);
     if (decision === null || decision.chosenAt === null || decision.chosenAt !== wakeAt) return;
     const { periodId, chosenAt } = decision;

@@ -4,9 +4,9 @@
  */
 import type { ContentHash } from "../../core/job/content-hash.js";
 import type { EpochMs } from "../../core/time/instant.js";
+import { IdentityIndex } from "../identity-index.js";
 import type { TimelineHandle } from "../timeline.js";
-import { IdentityIndex } from "./identity-index.js";
-import { copied, grownCapacity } from "./typed-arrays.js";
+import { copied, grownCapacity } from "../typed-arrays.js";
 
 const FIRST_CAPACITY = 16;
 const REMOVED = 1;

@@ -2,12 +2,11 @@
  * The jobs in the order of their identities, a page at a time. Sorting a million names takes longer than the loop may
  * stand still: it is done in turns, and again only when jobs have come or gone.
  */
-import type { TimelineHandle } from "../timeline.js";
-import type { IdentityIndex } from "./identity-index.js";
-import { turnOfLoop } from "./in-turns.js";
-import type { ListOptions } from "./port.js";
 
-const SORTED_PER_TURN = 4_096;
+import type { IdentityIndex } from "../identity-index.js";
+import type { TimelineHandle } from "../timeline.js";
+import { sortInTurns } from "../turns.js";
+import type { ListOptions } from "./port.js";
 
 export class Listing {
   private sorted = new Uint32Array(0);
@@ -51,37 +50,5 @@ export class Listing {
       else high = middle;
     }
     return low;
-  }
-}
-
-type Compare = (one: number, other: number) => number;
-
-/** Runs of a few thousand, then merged: after each run everything else has its turn. */
-export async function sortInTurns(
-  values: Uint32Array<ArrayBuffer>,
-  compare: Compare,
-): Promise<Uint32Array<ArrayBuffer>> {
-  const count = values.length;
-  for (let from = 0; from < count; from += SORTED_PER_TURN) {
-    values.subarray(from, from + SORTED_PER_TURN).sort(compare);
-    if (count > SORTED_PER_TURN) await turnOfLoop();
-  }
-  let [source, target] = [values, count > SORTED_PER_TURN ? new Uint32Array(count) : values];
-  for (let width = SORTED_PER_TURN; width < count; width *= 2) {
-    await mergeRuns(source, target, width, compare);
-    [source, target] = [target, source];
-  }
-  return source;
-}
-
-async function mergeRuns(source: Uint32Array, target: Uint32Array, width: number, compare: Compare): Promise<void> {
-  for (let from = 0; from < source.length; from += 2 * width) {
-    const [middle, end] = [Math.min(from + width, source.length), Math.min(from + 2 * width, source.length)];
-    let [left, right] = [from, middle];
-    for (let at = from; at < end; at++) {
-      const isLeft = left < middle && (right >= end || compare(source[left] as number, source[right] as number) <= 0);
-      target[at] = source[isLeft ? left++ : right++] as number;
-      if (at % SORTED_PER_TURN === SORTED_PER_TURN - 1) await turnOfLoop();
-    }
   }
 }

@@ -7,7 +7,7 @@ import { nextPeriod, planOnReturn } from "../../core/periods.js";
 import { dueAt } from "../../core/policy.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
 import type { TimelineHandle } from "../timeline.js";
-import { turnOfLoop } from "./in-turns.js";
+import { turnOfLoop } from "../turns.js";
 import type { JobRows } from "./job-rows.js";
 import type { ChangedJob } from "./port.js";
 import type { WantedJobs } from "./wanted-jobs.js";

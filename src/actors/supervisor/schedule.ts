@@ -36,11 +36,6 @@ export class Schedule {
     );
   }
 
-  /** When something is due next, or to be prepared. */
-  get nextAt(): EpochMs | null {
-    return this.timeline.peekAt();
-  }
-
   open(): void {
     this.isOpen = true;
     this.waker.arm();

@@ -10,10 +10,10 @@ import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.
 import { isUnclaimed } from "../../machines/draft.js";
 import type { Timer } from "../clock.js";
 import type { TimelineHandle } from "../timeline.js";
+import { turnOfLoop } from "../turns.js";
 import type { RunPlace } from "./arm-request.js";
 import { Boot } from "./boot.js";
 import { SupervisorCore } from "./core.js";
-import { turnOfLoop } from "./in-turns.js";
 import type { JobEntry } from "./job-entry.js";
 import { JobSet } from "./job-set.js";
 import { statusOf } from "./job-status.js";

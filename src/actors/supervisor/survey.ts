@@ -8,9 +8,8 @@ import type { EpochMs } from "../../core/time/instant.js";
 import { documentKey } from "../../persist/keys.js";
 import type { PlannedPage, PlannedProblem } from "../pool/types.js";
 import type { TimelineHandle } from "../timeline.js";
-import { turnOfLoop } from "./in-turns.js";
+import { sortInTurns, turnOfLoop } from "../turns.js";
 import type { JobRows } from "./job-rows.js";
-import { sortInTurns } from "./listing.js";
 import type { WantedJobs } from "./wanted-jobs.js";
 
 /** Taken in before everything else has its turn. */

@@ -12,8 +12,7 @@ import { readYamlConfig } from "../../core/config/yaml-reader.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { LIMITS } from "../../core/limits.js";
 import { type ConfigFile, ConfigFiles } from "../../persist/config-files.js";
-
-const BYTE_ORDER_MARK = "\ufeff";
+import { configLines } from "../../persist/config-lines.js";
 
 export type TakeJob = (definition: JobDefinition) => void;
 
@@ -49,21 +48,15 @@ class Reading {
 
   async #readLines(file: string, read: LineReader, handle: FileHandle): Promise<void> {
     let number = 0;
-    const takeLine = (line: string): void => {
-      number += 1;
-      const text = number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
-      const { job, problems } = read(text, { file, line: number });
-      if (problems.length > 0) this.isSound = false;
-      if (job !== null) this.#takeJob(job.definition);
-    };
-    let rest = "";
-    for await (const piece of handle.createReadStream({ encoding: "utf8", autoClose: false })) {
-      const lines = (rest + String(piece)).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) takeLine(line);
+    for await (const lines of configLines(handle)) {
+      for (const text of lines) {
+        number += 1;
+        const { job, problems } = read(text, { file, line: number });
+        if (problems.length > 0) this.isSound = false;
+        if (job !== null) this.#takeJob(job.definition);
+      }
       if (!this.isSound) return;
     }
-    if (rest !== "") takeLine(rest);
   }
 
   #takeReading({ jobs, settings, problems }: ConfigReading): void {

@@ -7,12 +7,6 @@ import type { Policy } from "../job/definition.js";
 import { type EpochMs, SECOND_MS } from "../time/instant.js";
 import type { Horizon } from "./horizon.js";
 
-export interface OverlapBucket {
-  /** Mean over the seconds of the bucket. */
-  readonly running: number;
-  readonly most: number;
-}
-
 export interface Overlap {
   readonly running: Float64Array;
   readonly most: Uint32Array;

@@ -1,7 +1,5 @@
 import type { HistoryEntry, StateDocument } from "./document.js";
 
-export const DEFAULT_HISTORY_LIMIT = 10;
-
 /** The oldest entries are dropped first. History is for people: no rule reads it. */
 export function appendHistory(document: StateDocument, entry: HistoryEntry, limit: number): readonly HistoryEntry[] {
   const kept = Math.max(0, limit);

@@ -41,18 +41,6 @@ export function completeRun(
   return sealed(document, next, { kind: "run_ended", identity: document.Identity, run, ...ending, at: now });
 }
 
-/** Recovery: the run's process is gone, and how it ended is unknown (S23, S27, S29). */
-export function completeUnseenRun(
-  document: StateDocument,
-  run: RunKey,
-  now: EpochMs,
-  historyLimit: number,
-): Transition {
-  const lost = activeStates(document).find((active) => isSameRun(keyOf(active), run));
-  const ending = lost?.Confirmed === true ? EXIT_UNSEEN : START_UNCONFIRMED;
-  return completeRun(document, run, ending, now, historyLimit);
-}
-
 /** S23: the command is known to run in place of its gate. Nothing waits for it to be on record: it is written by the way. */
 export function confirmRun(document: StateDocument, run: RunKey): StateDocument {
   const runs = activeStates(document);

@@ -8,6 +8,7 @@ import type { Launcher } from "../../actors/launcher/port.js";
 import type { ObserverSlot } from "../../actors/supervisor/observer.js";
 import type { SupervisorSnapshot } from "../../machines/supervisor.machine.js";
 import type { StateReader } from "../../persist/store.js";
+import type { OpenDoor } from "../http-listen.js";
 import type { Lifecycle } from "../lifecycle.js";
 import type { DaemonLog } from "../log.js";
 import { redactedText } from "../log-redaction.js";
@@ -27,7 +28,7 @@ import {
 import { InspectHub } from "./hub.js";
 import { LauncherWatch } from "./launcher-watch.js";
 import { Listing } from "./listing.js";
-import { type InspectServer, startInspectServer } from "./server.js";
+import { startInspectServer } from "./server.js";
 
 export interface InspectOptions extends ListenAddress {
   /** Web pages of these origins may attach. */
@@ -57,7 +58,7 @@ export class Inspection {
   private readonly sockets = new Map<WebSocket, InspectClient>();
   /** Those that have answered since they were asked last. */
   private readonly answered = new WeakSet<WebSocket>();
-  private server: InspectServer | null = null;
+  private server: OpenDoor | null = null;
   private heartbeat: Timer | null = null;
 
   constructor(
@@ -160,7 +161,7 @@ function goodbye(socket: WebSocket): Promise<void> {
   });
 }
 
-function urlOf({ host, port }: Pick<InspectServer, "host" | "port">): string {
+function urlOf({ host, port }: Pick<OpenDoor, "host" | "port">): string {
   return `ws://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 

@@ -4,10 +4,9 @@
  * browser would carry any page's words here.
  */
 import * as http from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { KronError } from "../../core/errors/kron-error.js";
+import { listenOn, type OpenDoor } from "../http-listen.js";
 import { isAllowedHost } from "../status-server.js";
 import { type InspectFilter, parseFilter } from "./filter.js";
 
@@ -43,14 +42,8 @@ export interface InspectServerOptions {
   accept(socket: WebSocket, filter: InspectFilter): void;
 }
 
-export interface InspectServer {
-  readonly host: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /** Rejects with a KronError when the address cannot be had. */
-export function startInspectServer(options: InspectServerOptions): Promise<InspectServer> {
+export function startInspectServer(options: InspectServerOptions): Promise<OpenDoor> {
   const { host, port } = options;
   const limits = INSPECT_SERVER_LIMITS;
   const server = http.createServer(
@@ -65,27 +58,7 @@ export function startInspectServer(options: InspectServerOptions): Promise<Inspe
     maxPayload: limits.messageBytes,
   });
   server.on("upgrade", (request, socket, head) => upgrade(request, socket, head, sockets, options));
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause) => reject(unavailable(host, port, cause)));
-    server.listen({ host, port }, () => {
-      // From now on a broken connection is the client's trouble.
-      server.removeAllListeners("error").on("error", () => undefined);
-      const address = server.address() as AddressInfo;
-      resolve({ host: address.address, port: address.port, close: () => close(server) });
-    });
-  });
-}
-
-function unavailable(host: string, port: number, cause: unknown): KronError {
-  const message = `cannot listen on ${host}:${port} for inspectors`;
-  return new KronError("socket-unavailable", message, { component: "api", operation: "listen", cause });
-}
-
-function close(server: http.Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  return listenOn(server, { host, port }, " for inspectors");
 }
 
 interface Refusal {

@@ -223,8 +223,9 @@ describe("S23: nobody is left to say GO", () => {
   });
 });
 
-describe("the gate's script in another shell", () => {
-  const hasBash = fs.existsSync("/bin/bash");
+const hasBash = fs.existsSync("/bin/bash");
+
+describe(`the gate's script in another shell${hasBash ? "" : " (skipped: there is no bash)"}`, () => {
   it.skipIf(!hasBash).each<[name: string, line: string, code: number, said: string]>([
     ["GO in time", goLine(Number.MAX_SAFE_INTEGER), 0, "READY\nEXEC\n"],
     ["GO too late", goLine(0), 125, "READY\nLATE\n"],

@@ -13,10 +13,10 @@ import {
 } from "../../../src/core/state/period-transitions.js";
 import {
   completeRun,
-  completeUnseenRun,
   confirmRun,
   EXIT_UNSEEN,
   type RunEnding,
+  START_UNCONFIRMED,
 } from "../../../src/core/state/run-transitions.js";
 import { sealed, type Transition } from "../../../src/core/state/transition.js";
 import { at, decisionOf, IDENTITY } from "../../support/scheduling.js";
@@ -231,7 +231,7 @@ describe("completion", () => {
   });
 
   it("STATE crash recovery: success is never assumed: a run nobody saw begin is unconfirmed (S23)", () => {
-    const { document } = completeUnseenRun(claimed(EMPTY, P1, 7), run(P1, 7), LATER, LIMIT);
+    const { document } = completeRun(claimed(EMPTY, P1, 7), run(P1, 7), START_UNCONFIRMED, LATER, LIMIT);
     expect([document.ActiveExecution, document.History[0]?.ExitCode, document.History[0]?.Reason]).toEqual([
       null,
       null,
@@ -241,7 +241,7 @@ describe("completion", () => {
 
   it("S29: an exit code nobody saw is null", () => {
     const confirmed = confirmRun(claimed(EMPTY, P1, 7), run(P1, 7));
-    const { document } = completeUnseenRun(confirmed, run(P1, 7), LATER, LIMIT);
+    const { document } = completeRun(confirmed, run(P1, 7), EXIT_UNSEEN, LATER, LIMIT);
     expect([document.History[0]?.ExitCode, document.History[0]?.Reason]).toEqual([null, EXIT_UNSEEN.reason]);
   });
 

@@ -2,15 +2,15 @@ import * as http from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { KronError } from "../../../src/core/errors/kron-error.js";
+import type { OpenDoor } from "../../../src/krond/http-listen.js";
 import type { InspectFilter } from "../../../src/krond/inspect/filter.js";
 import {
   INSPECT_SERVER_LIMITS,
-  type InspectServer,
   type InspectServerOptions,
   startInspectServer,
 } from "../../../src/krond/inspect/server.js";
 
-const running: InspectServer[] = [];
+const running: OpenDoor[] = [];
 const attached: WebSocket[] = [];
 afterEach(async () => {
   for (const socket of attached.splice(0)) socket.terminate();
@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 interface Door {
-  readonly server: InspectServer;
+  readonly server: OpenDoor;
   readonly filters: InspectFilter[];
 }
 

@@ -14,7 +14,8 @@ function tell(word: string): void {
 }
 
 function write(from: number, lines: number): void {
-  for (let line = from; line < from + lines; line++) log.event("resumed", { identity: `job/${line}` });
+  for (let line = from; line < from + lines; line++)
+    log.daemon({ at: 0, event: "resumed", component: "scheduler", level: "info", fields: { identity: `job/${line}` } });
 }
 
 process.on("SIGHUP", () => {

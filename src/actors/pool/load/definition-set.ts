@@ -9,8 +9,8 @@ import { definitionFromCanonical } from "../../../core/job/canonical.js";
 import type { ContentHash } from "../../../core/job/content-hash.js";
 import type { JobDefinition, Target } from "../../../core/job/definition.js";
 import type { ConfigFinding } from "../../../persist/config-files.js";
-import { IdentityIndex } from "../../supervisor/identity-index.js";
-import { copied, grownCapacity } from "../../supervisor/typed-arrays.js";
+import { IdentityIndex } from "../../identity-index.js";
+import { copied, grownCapacity } from "../../typed-arrays.js";
 import type { DefinitionSet } from "../types.js";
 import { bytesOfColumns, type JobColumns, textBytes } from "./job-columns.js";
 

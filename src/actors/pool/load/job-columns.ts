@@ -2,7 +2,8 @@
 import type { LocatedJob } from "../../../core/config/located.js";
 import { contentHashOf } from "../../../core/job/content-hash.js";
 import { canonicalDefinitionText } from "../../../core/job/schema.js";
-import { copied, grownCapacity } from "../../supervisor/typed-arrays.js";
+import { copied, grownCapacity } from "../../typed-arrays.js";
+import { TextBytes } from "../text-bytes.js";
 
 export interface JobColumns {
   readonly count: number;
@@ -19,13 +20,10 @@ export interface JobColumns {
 
 const FIRST_BYTES = 64 * 1024;
 const FIRST_JOBS = 64;
-/** The most that UTF-8 needs for one UTF-16 unit. */
-const BYTES_PER_UNIT = 3;
 
 export class JobColumnsBuilder {
   #count = 0;
-  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  #end = 0;
+  readonly #texts = new TextBytes(FIRST_BYTES);
   #textEnds = new Uint32Array(FIRST_JOBS);
   #contentHash = new Uint32Array(2 * FIRST_JOBS);
   #lines = new Uint32Array(FIRST_JOBS);
@@ -38,7 +36,7 @@ export class JobColumnsBuilder {
     const text = canonicalDefinitionText(definition);
     const { high, low } = contentHashOf(text);
     this.#count += 1;
-    this.#textEnds[index] = this.#write(text);
+    this.#textEnds[index] = this.#texts.add(text);
     this.#contentHash[2 * index] = high;
     this.#contentHash[2 * index + 1] = low;
     this.#lines[index] = line;
@@ -51,24 +49,13 @@ export class JobColumnsBuilder {
     const count = this.#count;
     return {
       count,
-      texts: new Uint8Array(this.#bytes.subarray(0, this.#end)),
+      texts: this.#texts.bytes(),
       textEnds: this.#textEnds.slice(0, count),
       contentHash: this.#contentHash.slice(0, 2 * count),
       lines: this.#lines.slice(0, count),
       columns: this.#columns.slice(0, count),
       isHttp: this.#isHttp.slice(0, count),
     };
-  }
-
-  #write(text: string): number {
-    const needed = this.#end + BYTES_PER_UNIT * text.length;
-    if (needed > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
-      this.#bytes.copy(larger, 0, 0, this.#end);
-      this.#bytes = larger;
-    }
-    this.#end += this.#bytes.write(text, this.#end);
-    return this.#end;
   }
 
   #grow(): void {

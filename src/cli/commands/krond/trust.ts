@@ -1,17 +1,15 @@
-import { privateGroupOf, userIdOf } from "../../../krond/accounts.js";
-import { configTrust } from "../../../krond/config-trust.js";
+import { userIdOf } from "../../../krond/accounts.js";
+import { configTrust, trustRules } from "../../../krond/config-trust.js";
 import type { ConfigCheck } from "../../../persist/configuration.js";
 import { usageError } from "../../exit.js";
 
 /** Makes a check for each loading of the configuration. */
 export function trustChecks(owners: string | undefined): () => ConfigCheck {
-  const daemonUid = process.geteuid?.() ?? 0;
   const trustedUids = (owners ?? "")
     .split(",")
     .filter((name) => name !== "")
     .map(trustedUid);
-  const privateGid = privateGroupOf(daemonUid);
-  return () => configTrust({ daemonUid, trustedUids, privateGid });
+  return () => configTrust(trustRules(trustedUids));
 }
 
 function trustedUid(name: string): number {

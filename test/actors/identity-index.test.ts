@@ -1,9 +1,10 @@
 /** Names and handles of all jobs, against a plain map. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { IdentityIndex } from "../../../src/actors/supervisor/identity-index.js";
-import { JobRows } from "../../../src/actors/supervisor/job-rows.js";
-import { Listing, sortInTurns } from "../../../src/actors/supervisor/listing.js";
+import { IdentityIndex } from "../../src/actors/identity-index.js";
+import { JobRows } from "../../src/actors/supervisor/job-rows.js";
+import { Listing } from "../../src/actors/supervisor/listing.js";
+import { sortInTurns } from "../../src/actors/turns.js";
 
 const SEED = 20261118;
 

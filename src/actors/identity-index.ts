@@ -2,7 +2,7 @@
  * Which identity has which handle: an open-addressed table over one arena of UTF-8 bytes, so that a million identities
  * cost what their letters cost and no string exists until somebody asks for it. Handles are dense; freed ones are used again.
  */
-import type { TimelineHandle } from "../timeline.js";
+import type { TimelineHandle } from "./timeline.js";
 import { copied, grownCapacity } from "./typed-arrays.js";
 
 const EMPTY = 0;
