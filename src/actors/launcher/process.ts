@@ -22,7 +22,16 @@ function main(): void {
 
 function serve(line: net.Socket): void {
   const reader = new FrameReader<DaemonFrame>();
-  const say = (frame: LauncherFrame) => void (line.writable && line.write(encodeFrame(frame)));
+  let outgoing = "";
+  const flush = () => {
+    if (line.writable) line.write(outgoing);
+    outgoing = "";
+  };
+  // One write for all that is said in a turn: of a thousand starts each write alone would wake the daemon.
+  const say = (frame: LauncherFrame) => {
+    if (outgoing === "") setImmediate(flush);
+    outgoing += encodeFrame(frame);
+  };
   const gatekeeper = new Gatekeeper(say);
   const leave = () => {
     setTimeout(() => process.exit(0), LAUNCHER_LIMITS.leaveMs);

@@ -24,6 +24,7 @@ import type { OutwardEffect } from "../../machines/effects.js";
 import { type ActivationEvent, type Step, step } from "../../machines/step.js";
 import type { DefinitionVersion } from "../../persist/store.js";
 import type { RunPlace } from "./arm-request.js";
+import { Claims } from "./claims.js";
 import { Committer, type Contribution } from "./committer.js";
 import type { SupervisorComponent, SupervisorEvent } from "./events.js";
 import { Executor, type Trouble } from "./executor.js";
@@ -60,6 +61,7 @@ interface Asked {
 export class SupervisorCore {
   readonly executor: Executor;
   readonly records: Records;
+  readonly claims: Claims;
   private readonly committer: Committer;
   private readonly writer: StepWriter;
   /** Both are rejected when something fatal happens: nothing more will come of what is under way. */
@@ -67,7 +69,7 @@ export class SupervisorCore {
   private readonly asked = new Set<Asked>();
   private failure: KronError | null = null;
   private underWay = 0;
-  private isStopped = false;
+  isStopped = false;
 
   constructor(
     readonly ports: SupervisorPorts,
@@ -77,6 +79,7 @@ export class SupervisorCore {
     this.writer = new StepWriter(ports.versions, this.committer, this);
     this.records = new Records(ports.store);
     this.executor = new Executor(ports, this, host.place);
+    this.claims = new Claims(ports, this.records, this.committer, this.writer, this.executor, this);
   }
 
   deliver(entry: JobEntry, event: ActivationEvent, now: EpochMs | null = null): void {
@@ -106,8 +109,7 @@ export class SupervisorCore {
     const rule = { compiled: compileRule(definition), definitionHash: ruleHashOf(definition) };
     const first = firstSight({ ...rule, isSuspended: policy.suspend }, this.ports.clock.now());
     // Whoever looks on is to see the steps.
-    const isSeen = this.observer !== null;
-    if (first === null || isSeen || !entry.isResting || this.isStopped) return false;
+    if (first === null || this.isSeen || !entry.isResting || this.isStopped) return false;
     entry.isBusy = true;
     try {
       await this.track(this.writer.writeFirstSight(entry, first, version));
@@ -170,6 +172,10 @@ export class SupervisorCore {
     return this.ports.observer?.current ?? null;
   }
 
+  get isSeen(): boolean {
+    return this.observer !== null;
+  }
+
   private get isIdle(): boolean {
     return this.underWay === 0 && this.committer.isIdle && this.executor.gates.isIdle;
   }
@@ -198,7 +204,8 @@ export class SupervisorCore {
     entry.holds += 1;
     try {
       await this.load(entry);
-      if (!this.isStopped) this.executor.prepare(entry);
+      const prearmed = this.isStopped ? null : this.executor.prepare(entry);
+      if (prearmed !== null) await this.claims.prepare(entry, prearmed);
     } finally {
       entry.holds -= 1;
       if (!this.isStopped) this.host.onIdle(entry);
@@ -210,6 +217,11 @@ export class SupervisorCore {
     if (entry.isLoaded) return;
     const definition = await this.records.definitionOf(entry.identity);
     if (!entry.isLoaded) entry.use(definition, this.host.settings());
+  }
+
+  goOn(entry: JobEntry, first: Message): Promise<void> {
+    entry.inbox.unshift(first);
+    return this.work(entry);
   }
 
   private async work(entry: JobEntry): Promise<void> {
@@ -230,6 +242,7 @@ export class SupervisorCore {
 
   private async take(entry: JobEntry, message: Message): Promise<void> {
     const wasResting = entry.activation === null;
+    entry.hear();
     await this.load(entry);
     entry.activation ??= activate(await this.records.documentOf(entry.identity), entry.scope);
     const now = message.now ?? this.ports.clock.now();

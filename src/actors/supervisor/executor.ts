@@ -5,18 +5,20 @@
 import { decide } from "../../core/decision/decide.js";
 import type { CompiledRule, Decision } from "../../core/decision/model.js";
 import type { ErrorCode } from "../../core/errors/registry.js";
+import type { ClaimedProcess } from "../../core/state/period-transitions.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Attempt } from "../../machines/activation.js";
 import type { EffectParams } from "../../machines/effects.js";
 import type { ExecutionSnapshot } from "../../machines/execution.machine.js";
 import type { ActivationEvent } from "../../machines/step.js";
-import type { Timer } from "../clock.js";
 import type { Armed, LauncherEvent } from "../launcher/port.js";
 import { adoptedOutput, armRequestOf, type RunPlace } from "./arm-request.js";
 import type { SupervisorEvent } from "./events.js";
 import { type ArmRefusal, Gates, isRefusal } from "./gates.js";
 import type { JobEntry, Prearmed } from "./job-entry.js";
 import type { SupervisorPorts } from "./port.js";
+import type { Rehearsal } from "./rehearsal.js";
+import { Starts } from "./starts.js";
 
 /** How an attempt began, for the one who asked for it. */
 export type AttemptNews =
@@ -38,9 +40,6 @@ export interface ExecutorHost {
   begin(operation: Promise<void>): void;
 }
 
-/** However many are being started: an end is not kept waiting for longer. */
-const ENDS_WAIT_MS = 500;
-
 interface Owned {
   readonly entry: JobEntry;
   readonly periodId: string;
@@ -49,14 +48,12 @@ interface Owned {
 
 export class Executor {
   readonly gates: Gates;
+  readonly starts: Starts;
   /** No new gate while false: the daemon is stopping. */
   isAccepting = true;
   private readonly owned = new Map<string, Owned>();
-  /** Due, and neither released nor given up yet. */
-  private readonly starting = new Set<string>();
-  /** Ends of runs that wait until nothing is being started: a start has its second, and an end has time. */
-  private ends: (() => void)[] = [];
-  private endsTimer: Timer | null = null;
+  /** Released before their job was told that the claim is durable. */
+  private readonly goneAhead = new Set<string>();
   private readonly watchers = new Map<string, (news: AttemptNews) => void>();
 
   constructor(
@@ -65,6 +62,7 @@ export class Executor {
     private readonly place: () => RunPlace,
   ) {
     this.gates = new Gates(ports.launcher, ports.launcher.maxArmed);
+    this.starts = new Starts(ports.clock, host);
     ports.launcher.subscribe((event) => this.hear(event));
   }
 
@@ -92,7 +90,7 @@ export class Executor {
       const attemptId = idOf(attempt);
       if (left.has(attemptId)) continue;
       this.owned.delete(attemptId);
-      this.startEnds(attemptId);
+      this.starts.end(attemptId);
       this.tellWatcher(attemptId, { kind: "failed", message: "it was given up before it began" });
     }
     for (const { execution } of after) this.own(entry, execution);
@@ -106,7 +104,7 @@ export class Executor {
   /** `ahead`: the gate that this attempt was given the id of. */
   async arm(entry: JobEntry, params: EffectParams["arm"], ahead: Prearmed | null): Promise<void> {
     const { attemptId, periodId } = params;
-    this.starting.add(attemptId);
+    this.starts.begin(attemptId);
     const prepared = ahead === null ? null : await ahead.made;
     // One that could not be made ahead is tried again, now that it is due.
     const made = prepared === null || isRefusal(prepared) ? await this.make(entry, params) : prepared;
@@ -116,20 +114,32 @@ export class Executor {
       this.host.begin(this.closeGate(attemptId));
     } else if (!isRefusal(made)) {
       owned.pid = made.pid;
-      const { bootId } = this.ports;
-      const process = { pid: made.pid, pidStartTicks: made.startTicks, bootId, attemptId };
-      this.host.deliver(entry, { type: "READY", attemptId, process });
+      this.host.deliver(entry, { type: "READY", attemptId, process: processOf(made, this.ports.bootId) });
     } else {
       if (this.isAccepting) this.host.report(made.code, made.message, this.about(entry, "arm", periodId));
       this.tellWatcher(attemptId, { kind: "failed", message: made.message });
       this.host.deliver(entry, { type: "FAILED", attemptId, code: made.code });
     }
-    if (owned === undefined || isRefusal(made)) this.startEnds(attemptId);
+    if (owned === undefined || isRefusal(made)) this.starts.end(attemptId);
+  }
+
+  /** The claim of a gate that was made ahead goes to be committed. */
+  claimed(entry: JobEntry, { go, activation }: Rehearsal): void {
+    this.starts.begin(go.attemptId);
+    this.follow(entry, [], activation.attempts);
+  }
+
+  /** It is durable: no machine need say so first. `go` will be asked for once more, when it has. */
+  goAhead(entry: JobEntry, params: EffectParams["go"]): Promise<void> {
+    const released = this.go(entry, params);
+    this.goneAhead.add(params.attemptId);
+    return released;
   }
 
   async go(entry: JobEntry, { attemptId, latestAt }: EffectParams["go"]): Promise<void> {
+    if (this.goneAhead.delete(attemptId)) return;
     const outcome = await this.host.track(this.gates.go(attemptId, latestAt));
-    this.startEnds(attemptId);
+    this.starts.end(attemptId);
     const owned = this.owned.get(attemptId);
     if (outcome === "started") {
       this.tellWatcher(attemptId, { kind: "started", pid: owned?.pid ?? 0 });
@@ -146,7 +156,7 @@ export class Executor {
   }
 
   closeGate(attemptId: string): Promise<void> {
-    this.startEnds(attemptId);
+    this.starts.end(attemptId);
     return this.host.track(this.gates.close(attemptId));
   }
 
@@ -191,24 +201,25 @@ export class Executor {
   }
 
   /** Makes the gate for the live period of a resting job ahead of its second. */
-  prepare(entry: JobEntry): void {
+  prepare(entry: JobEntry): Prearmed | null {
     const { liveAt, scope, wakeAt } = entry;
     const isFree = entry.activation === null && !entry.isBusy && entry.prearmed === null;
-    if (!isFree || liveAt === null || wakeAt === null || !this.hasRoomAhead) return;
+    if (!isFree || liveAt === null || wakeAt === null || !this.hasRoomAhead) return null;
     const decision = decisionAhead(scope.compiled, liveAt);
-    if (decision === null || decision.chosenAt === null || decision.chosenAt !== wakeAt) return;
+    if (decision === null || decision.chosenAt === null || decision.chosenAt !== wakeAt) return null;
     const { periodId, chosenAt } = decision;
     const attemptId = this.ports.newId();
     const params = { attemptId, source: null, periodId, slotAt: liveAt, chosenAt };
     this.owned.set(attemptId, { entry, periodId, pid: 0 });
     const made = this.host.track(this.gates.arm(armRequestOf(entry.definition, params, this.place())));
-    const prearmed: Prearmed = { attemptId, periodId, made };
+    const prearmed: Prearmed = { attemptId, periodId, made, rehearsal: null };
     entry.prearmed = prearmed;
     // A refusal is no news yet: it is tried again, and told, when the period is due.
     const forget = (result: Armed | ArmRefusal): void => {
       if (isRefusal(result) && entry.prearmed === prearmed) this.letGo(entry, prearmed);
     };
     this.host.begin(made.then(forget));
+    return prearmed;
   }
 
   /** Closes the gate that was made ahead: what it was made for is not wanted any more. */
@@ -247,14 +258,14 @@ export class Executor {
     const owned = this.owned.get(attemptId);
     if (event.kind === "gate-lost") {
       this.gates.lost(attemptId);
-      this.startEnds(attemptId);
+      this.starts.end(attemptId);
     }
     if (owned === undefined) return;
     const { entry, periodId } = owned;
     if (event.kind === "exited") {
       // Of a short run the end is heard in the same breath as its beginning: it did begin.
       this.tellWatcher(attemptId, { kind: "started", pid: owned.pid });
-      this.whenNothingStarts(() => this.exited(entry, event));
+      this.starts.whenNoneIsUnderWay(() => this.exited(entry, event));
     } else if (entry.prearmed?.attemptId === attemptId) this.letGo(entry, entry.prearmed);
     else {
       this.host.report("gate-failed", "the gate ended before it was released", this.about(entry, "arm", periodId));
@@ -268,32 +279,14 @@ export class Executor {
     this.host.deliver(entry, wasObserved ? { type: "EXITED", attemptId, ending } : { type: "LOST", attemptId });
   }
 
-  private startEnds(attemptId: string): void {
-    this.starting.delete(attemptId);
-    if (this.starting.size === 0) this.tellEnds();
-  }
-
-  /** Of a thousand jobs that are due together, the first have ended before the last have begun. */
-  private whenNothingStarts(tell: () => void): void {
-    if (this.starting.size === 0) {
-      tell();
-      return;
-    }
-    this.ends.push(tell);
-    this.endsTimer ??= this.ports.clock.after(ENDS_WAIT_MS, () => this.tellEnds());
-  }
-
-  private tellEnds(): void {
-    this.endsTimer?.cancel();
-    this.endsTimer = null;
-    const ends = this.ends;
-    this.ends = [];
-    for (const tell of ends) tell();
-  }
-
   private about({ identity }: JobEntry, operation: string, periodId: string | undefined): Trouble {
     return { operation, identity, periodId };
   }
+}
+
+/** The gated process, as its claim will name it (S27). */
+export function processOf({ attemptId, pid, startTicks }: Armed, bootId: string): ClaimedProcess {
+  return { pid, pidStartTicks: startTicks, bootId, attemptId };
 }
 
 function idOf({ execution }: Attempt): string {

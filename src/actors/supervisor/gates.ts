@@ -6,6 +6,10 @@ import type { ErrorCode } from "../../core/errors/registry.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Armed, ArmRequest, GoOutcome, Launcher } from "../launcher/port.js";
 
+/** How long before their second processes are begun to be made ready: the least, and what each of those that may wait takes. */
+export const LEAST_LEAD_MS = 5_000;
+const LEAD_PER_GATE_MS = 4;
+
 export interface ArmRefusal {
   readonly code: ErrorCode;
   readonly message: string;
@@ -40,6 +44,11 @@ export class Gates {
 
   get armedCount(): number {
     return this.held.size;
+  }
+
+  /** As many as may wait should be there in their second. */
+  get leadMs(): number {
+    return Math.max(LEAST_LEAD_MS, this.limit * LEAD_PER_GATE_MS);
   }
 
   get isIdle(): boolean {

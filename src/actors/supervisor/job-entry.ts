@@ -16,12 +16,15 @@ import type { TimelineHandle } from "../timeline.js";
 import type { Contribution } from "./committer.js";
 import type { ArmRefusal } from "./gates.js";
 import type { JobRows } from "./job-rows.js";
+import type { Rehearsal } from "./rehearsal.js";
 
 /** A gate made ahead of its second, for exactly this period (S23). */
 export interface Prearmed {
   readonly attemptId: string;
   readonly periodId: string;
   readonly made: Promise<Armed | ArmRefusal>;
+  /** null: not yet, or not any more. */
+  rehearsal: Rehearsal | null;
 }
 
 /** What is to happen to the job next. The event is made when its turn comes: only then is it known what is in force. */
@@ -53,6 +56,8 @@ export class JobEntry {
   holds = 0;
   /** What has to become durable with the next write. */
   along: Contribution | null = null;
+  /** How many messages it has begun to take: what was read of the job before one of them may not be true any more. */
+  heard = 0;
   /** Nobody may use it any more: the job has rested since, and another entry may have taken its place. */
   isDropped = false;
   private loaded: Loaded | null = null;
@@ -78,10 +83,17 @@ export class JobEntry {
   /** From here on this definition is the one in force. */
   use(definition: JobDefinition, settings: Settings): void {
     this.loaded = { definition, scope: scopeOf(definition, settings) };
+    this.forgetRehearsal();
   }
 
   useSettings(settings: Settings): void {
     if (this.loaded !== null) this.use(this.loaded.definition, settings);
+  }
+
+  /** Called before every message is taken. */
+  hear(): void {
+    this.heard += 1;
+    this.forgetRehearsal();
   }
 
   get liveAt(): EpochMs | null {
@@ -129,6 +141,10 @@ export class JobEntry {
   get isResting(): boolean {
     const { activation, inbox, prearmed, isBusy, holds } = this;
     return activation === null && inbox.length === 0 && prearmed === null && !isBusy && holds === 0;
+  }
+
+  private forgetRehearsal(): void {
+    if (this.prearmed !== null) this.prearmed.rehearsal = null;
   }
 
   private get known(): Loaded {

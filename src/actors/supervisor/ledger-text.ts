@@ -1,11 +1,12 @@
 /**
  * Facts as ledger records (S36). The kind and the instant are a record's key, so writing a fact again changes nothing and
- * the end of a run replaces the record of its start.
+ * the end of a run replaces the record of its start. The key has the instant as it is, what is written has whole seconds
+ * (S1).
  */
 import type { DecisionRecord } from "../../core/decision/model.js";
 import type { ActiveState, StateDocument } from "../../core/state/document.js";
 import type { LedgerFact } from "../../core/state/facts.js";
-import { type EpochMs, formatInstant, parseInstant } from "../../core/time/instant.js";
+import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../../core/time/instant.js";
 import type { LedgerRecord } from "../../persist/store.js";
 
 function instantOf(text: string): EpochMs {
@@ -37,7 +38,7 @@ export function ledgerRecordOf(
   ended: ActiveState | null = null,
 ): LedgerRecord {
   const { identity } = fact;
-  const at = formatInstant(fact.at);
+  const at = formatSecond(fact.at);
   switch (fact.kind) {
     case "outcome":
       return record(identity, fact.nominalAt, "period", { outcome: fact.outcome, reason: fact.reason, at, decision });

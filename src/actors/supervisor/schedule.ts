@@ -10,8 +10,6 @@ import type { SupervisorCore } from "./core.js";
 import type { JobEntry } from "./job-entry.js";
 import type { JobSet } from "./job-set.js";
 
-/** How long before its second a process may be prepared. */
-export const PREARM_LEAD_MS = 5_000;
 /** Jobs woken before the loop gets to breathe. */
 const WOKEN_PER_TURN = 16;
 /** S13: a wake later than this is a return. */
@@ -63,8 +61,9 @@ export class Schedule {
     if (wakeAt === null) this.timeline.remove(handle);
     else {
       // Once more before its second, to have a process ready; not for what is due at once.
-      const isAhead = !isPrepared && wakeAt - this.clock.now() > PREARM_LEAD_MS;
-      this.timeline.set(handle, isAhead ? wakeAt - PREARM_LEAD_MS : wakeAt, rows.liveAt(handle) ?? 0);
+      const { leadMs } = this.core.executor.gates;
+      const isAhead = !isPrepared && wakeAt - this.clock.now() > leadMs;
+      this.timeline.set(handle, isAhead ? wakeAt - leadMs : wakeAt, rows.liveAt(handle) ?? 0);
     }
     this.rearm();
   }
@@ -112,6 +111,7 @@ export class Schedule {
     if (!this.isOpen) return;
     const { rows } = this.jobs;
     const due = this.timeline.popDue(now, WOKEN_PER_TURN);
+    const ready: JobEntry[] = [];
     for (const handle of due) {
       const wakeAt = rows.wakeAt(handle);
       if (wakeAt === null || rows.isUntold(handle)) continue;
@@ -123,8 +123,10 @@ export class Schedule {
       }
       // Another wake may come before all of a late one are told: each job's own lateness counts as well.
       const isReturning = isLateWake || this.isLate(wakeAt, now);
-      this.core.deliver(entry, { type: "WAKE", isReturning, nominalAt: rows.liveAt(handle) }, now);
+      if (!isReturning && this.core.claims.isReady(entry, now)) ready.push(entry);
+      else this.core.deliver(entry, { type: "WAKE", isReturning, nominalAt: rows.liveAt(handle) }, now);
     }
+    this.core.claims.take(ready, now);
     this.goOn(due.length === WOKEN_PER_TURN, () => this.wakeDue(now, isLateWake));
   }
 

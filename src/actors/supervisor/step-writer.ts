@@ -2,9 +2,7 @@
  * What steps change, made durable and then told: documents, the ledger's records of the facts, and what goes along with
  * them. A line in the log is never about something that a crash could still undo.
  */
-import { decide } from "../../core/decision/decide.js";
 import type { DecisionRecord } from "../../core/decision/model.js";
-import { toDecisionRecord } from "../../core/decision/record.js";
 import type { ErrorCode } from "../../core/errors/registry.js";
 import type { FirstSight } from "../../core/first-sight.js";
 import { type ActiveState, activeStates, isSameRun, keyOf, type StateDocument } from "../../core/state/document.js";
@@ -19,6 +17,7 @@ import type { Trouble } from "./executor.js";
 import type { JobEntry } from "./job-entry.js";
 import { ledgerRecordOf } from "./ledger-text.js";
 import type { SupervisorPorts } from "./port.js";
+import { recordFor } from "./rehearsal.js";
 
 export type StepWrite = EffectParams["persist"];
 
@@ -39,7 +38,7 @@ export class StepWriter {
     const last = writes.at(-1);
     if (last === undefined) return;
     const facts = writes.flatMap(({ document, facts: some }) => {
-      return some.map((fact) => ({ fact, document, decision: this.recordFor(entry, fact) }));
+      return some.map((fact) => ({ fact, document, decision: recordFor(entry.scope, fact, this.versions) }));
     });
     await this.committer.add({
       ...takeAlong(entry),
@@ -74,13 +73,7 @@ export class StepWriter {
     this.committer.addUnhurried(writeOf(entry, document));
   }
 
-  private recordFor(entry: JobEntry, fact: LedgerFact): DecisionRecord | null {
-    if (fact.kind !== "outcome") return null;
-    const { compiled } = entry.scope;
-    return toDecisionRecord(compiled, decide(compiled, fact.nominalAt), this.versions);
-  }
-
-  private announce(fact: LedgerFact, decision: DecisionRecord | null): void {
+  announce(fact: LedgerFact, decision: DecisionRecord | null): void {
     this.teller.emit(eventOfFact(fact, decision));
     if (fact.kind === "run_ended" && fact.exitCode !== 0 && fact.exitCode !== null) {
       const { identity, run, exitCode } = fact;

@@ -56,6 +56,11 @@ export function formatInstant(at: EpochMs): string {
   return ms === 0 ? `${dateText(days)}${clock}Z` : `${dateText(days)}${clock}.${String(ms).padStart(3, "0")}Z`;
 }
 
+/** RFC 3339 in UTC, to the second: how everything leaves the program that is not a slot of its own (S1, S40). */
+export function formatSecond(at: EpochMs): string {
+  return formatInstant(floorToSecond(at));
+}
+
 function problem(code: "instant-syntax" | "instant-range", message: string, text: string, hint?: string): Problem {
   const base: Problem = { code, message, path: [], span: { start: 0, end: text.length } };
   return hint === undefined ? base : { ...base, hint };
