@@ -55,7 +55,7 @@ export class IdentityIndex {
   /** Saves growing step by step when the number is known. */
   reserve(count: number): void {
     if (count > this.hashes.length) this.growHandles(count);
-    while (this.slots.length < count * 2) this.growSlots();
+    if (count * 2 > this.slots.length) this.growSlots(count * 2);
   }
 
   /** null: nobody has it. */
@@ -80,7 +80,7 @@ export class IdentityIndex {
     const hash = hashOf(bytes, from, end);
     const known = this.slots[this.slotOf(bytes, from, end, hash)] as number;
     if (known !== EMPTY) return known - 1;
-    if ((this.count + 1) * 2 > this.slots.length) this.growSlots();
+    if ((this.count + 1) * 2 > this.slots.length) this.growSlots((this.count + 1) * 2);
     const handle = this.free.pop() ?? this.nextHandle++;
     if (handle >= this.hashes.length) this.growHandles(handle + 1);
     this.hashes[handle] = hash;
@@ -186,6 +186,12 @@ export class IdentityIndex {
   private makeRoom(length: number): void {
     const used = this.arenaEnd - this.wastedBytes;
     const next = new Uint8Array(grownCapacity(used + length, FIRST_CAPACITY * 32));
+    if (this.wastedBytes === 0) {
+      // The usual case, while a start takes in a million of them: one copy instead of one for each.
+      next.set(this.arena.subarray(0, this.arenaEnd));
+      this.arena = next;
+      return;
+    }
     let end = 0;
     for (let handle = 0; handle < this.nextHandle; handle++) {
       const start = this.starts[handle] as number;
@@ -207,9 +213,9 @@ export class IdentityIndex {
     this.lengths = copied(this.lengths, new Uint32Array(capacity));
   }
 
-  private growSlots(): void {
+  private growSlots(needed: number): void {
     const before = this.slots;
-    this.slots = new Uint32Array(before.length * 2);
+    this.slots = new Uint32Array(2 ** Math.ceil(Math.log2(needed)));
     const mask = this.slots.length - 1;
     for (const at of before) {
       if (at === EMPTY) continue;

@@ -6,7 +6,6 @@
 import { compileRule } from "./decision/compile.js";
 import { decide } from "./decision/decide.js";
 import type { CompiledRule } from "./decision/model.js";
-import { compiledFromTail } from "./decision/rule-templates.js";
 import { sha256Hex } from "./decision/seed.js";
 import type { ErrorCode } from "./errors/registry.js";
 import { canonicalParts, definitionFromCanonical } from "./job/canonical.js";
@@ -15,6 +14,7 @@ import type { JobDefinition } from "./job/definition.js";
 import { canonicalRuleText, readJobDefinition } from "./job/schema.js";
 import { nextPeriod, openingAt, planOnReturn } from "./periods.js";
 import { dueAt, isBeforeDefinition } from "./policy.js";
+import { restingRule } from "./resting-rule.js";
 import { type DocumentMarks, marksOf, marksOfUsual } from "./state/marks.js";
 import { parseDocument } from "./state/parse.js";
 import { type EpochMs, floorToSecond } from "./time/instant.js";
@@ -137,7 +137,7 @@ interface KnownRule {
 
 function readRule(text: string, identity: string, { isChecked, isCurrent }: PlanRules): KnownRule | Trouble {
   const parts = isChecked && isCurrent ? canonicalParts(text, identity) : null;
-  const compiled = parts === null ? null : compiledFromTail(identity, parts.ruleTail);
+  const compiled = parts === null ? null : restingRule(identity, parts.ruleTail);
   if (parts !== null && compiled !== null) {
     const { isSuspended, ruleText } = parts;
     return { compiled, isSuspended, hashes: (hash) => sha256Hex(ruleText) === hash };

@@ -3,109 +3,30 @@
  * definitions, spans and the present moment come in as arguments.
  */
 import { compileRule } from "./decision/compile.js";
-import { decide } from "./decision/decide.js";
-import type { CompiledRule, Decision, DecisionRecord } from "./decision/model.js";
-import type { JobDefinition } from "./job/definition.js";
-import { currentPeriod, isHandled } from "./periods.js";
-import { dueAt } from "./policy.js";
-import { activeStates, lastHandledAt, type StateDocument } from "./state/document.js";
-import { type EpochMs, formatInstant } from "./time/instant.js";
-import type { GapEntry, LedgerEntry, PauseEntry, PeriodEntry, RunEntry } from "./why-records.js";
-
-export type WhyKind =
-  | "executed"
-  | "running"
-  | "skipped"
-  | "missed"
-  | "unschedulable"
-  | "not_yet"
-  | "waiting"
-  | "before_definition"
-  | "suspended"
-  | "paused"
-  | "removed"
-  | "down"
-  | "not_evaluated"
-  | "not_a_period"
-  | "older_than_ledger"
-  | "unknown";
-
-export interface WhyVersion {
-  readonly definedAt: EpochMs;
-  /** null: removed from here on. */
-  readonly definition: JobDefinition | null;
-}
-
-export interface WhySpan {
-  readonly bootedAt: EpochMs;
-  readonly at: EpochMs;
-}
-
-export interface WhyFacts {
-  readonly identity: string;
-  /** The period that is asked about: its nominal time. */
-  readonly nominalAt: EpochMs;
-  readonly now: EpochMs;
-  /** Oldest first. */
-  readonly versions: readonly WhyVersion[];
-  readonly document: StateDocument | null;
-  /** Of the period itself, and the newest ones before it. */
-  readonly entries: readonly LedgerEntry[];
-  /** When a daemon was alive, oldest first; the last one up to `now` where one is. */
-  readonly spans: readonly WhySpan[];
-  /** What is older is not kept. */
-  readonly keptFromAt: EpochMs;
-}
-
-export interface WhyRun {
-  readonly pid: number | null;
-  readonly started_at: string | null;
-  readonly ended_at: string | null;
-  readonly exit_code: number | null;
-  readonly signal: string | null;
-  readonly reason: string | null;
-}
-
-export interface WhyAnswer {
-  readonly identity: string;
-  readonly period_id: string;
-  readonly kind: WhyKind;
-  /** The reason on record, as the ledger has it. */
-  readonly reason: string | null;
-  /** One sentence for people. */
-  readonly text: string;
-  readonly chosen_time: string | null;
-  readonly window_start: string | null;
-  readonly window_end: string | null;
-  readonly run: WhyRun | null;
-  /** Of `down`, `paused`, `removed` and `not_evaluated`; null where it is open. */
-  readonly from: string | null;
-  readonly until: string | null;
-  /** Of `not_a_period`: the periods before and after. */
-  readonly nearest: readonly string[];
-  /** The decision on record. */
-  readonly decision: DecisionRecord | null;
-}
-
-/** What one branch finds; everything else is filled in. */
-interface Finding {
-  readonly kind: WhyKind;
-  readonly text: string;
-  readonly reason?: string | null;
-  readonly run?: RunEntry | null;
-  readonly from?: EpochMs | null;
-  readonly until?: EpochMs | null;
-  readonly nearest?: readonly string[];
-  readonly record?: PeriodEntry;
-}
-
-interface Period {
-  readonly version: WhyVersion;
-  readonly definition: JobDefinition;
-  readonly compiled: CompiledRule;
-  readonly decision: Decision;
-  readonly dueAt: EpochMs;
-}
+import { isHandled } from "./periods.js";
+import { activeStates, lastHandledAt } from "./state/document.js";
+import { type EpochMs, formatInstant, formatSecond } from "./time/instant.js";
+import {
+  type Finding,
+  type Period,
+  periodUnder,
+  type WhyAnswer,
+  type WhyFacts,
+  type WhyRun,
+  type WhyVersion,
+} from "./why-facts.js";
+import {
+  lastSignBefore,
+  leftOpen,
+  nextStart,
+  openPause,
+  openPeriod,
+  paused,
+  replaced,
+  suspended,
+  waiting,
+} from "./why-open.js";
+import type { GapEntry, PeriodEntry, RunEntry } from "./why-records.js";
 
 export function whyPeriod(facts: WhyFacts): WhyAnswer {
   const record = facts.entries.find((entry) => entry.kind === "period" && entry.at === facts.nominalAt);
@@ -137,7 +58,7 @@ function answer(facts: WhyFacts, period: Period | null, finding: Finding): WhyAn
 }
 
 function instantText(at: EpochMs | null): string | null {
-  return at === null ? null : formatInstant(at);
+  return at === null ? null : formatSecond(at);
 }
 
 function runOf(run: RunEntry): WhyRun {
@@ -201,15 +122,6 @@ function periodOf({ versions, nominalAt }: WhyFacts): Period | null {
   return later;
 }
 
-function periodUnder(version: WhyVersion, nominalAt: EpochMs): Period | null {
-  const { definition } = version;
-  if (definition === null) return null;
-  const compiled = compileRule(definition);
-  if (!compiled.schedule.matches(nominalAt)) return null;
-  const decision = decide(compiled, nominalAt);
-  return { version, definition, compiled, decision, dueAt: dueAt(decision) };
-}
-
 function versionAt(versions: readonly WhyVersion[], at: EpochMs): WhyVersion | undefined {
   return versions.findLast(({ definedAt }) => definedAt <= at) ?? versions[0];
 }
@@ -219,12 +131,12 @@ function withoutPeriod({ versions, nominalAt, identity }: WhyFacts): Finding {
   if (version === undefined) return { kind: "unknown", text: `no definition of ${identity} is on record` };
   if (version.definition === null) {
     const until = versions.find(({ definedAt }) => definedAt > version.definedAt)?.definedAt ?? null;
-    const text = `the job was removed at ${formatInstant(version.definedAt)}`;
+    const text = `the job was removed at ${formatSecond(version.definedAt)}`;
     return { kind: "removed", text, from: version.definedAt, until };
   }
   const { schedule } = compileRule(version.definition);
   const nearest = [schedule.previous(nominalAt - 1), schedule.next(nominalAt)].filter((at) => at !== null);
-  const names = nearest.map(formatInstant);
+  const names = nearest.map(formatSecond);
   const text = `not a period of the schedule "${version.definition.schedule}" (${version.definition.timezone})`;
   return { kind: "not_a_period", text: `${text}; the nearest ${nearText(names)}`, nearest: names };
 }
@@ -237,16 +149,17 @@ function nearText(names: readonly string[]): string {
 
 function withoutRecord(facts: WhyFacts, period: Period): Finding {
   const { now, keptFromAt } = facts;
-  if (period.dueAt < period.version.definedAt) return beforeDefinition(formatInstant(period.version.definedAt));
+  if (period.dueAt < period.version.definedAt) return beforeDefinition(formatSecond(period.version.definedAt));
   if (period.dueAt > now) return notYet(facts, period);
   return (
     suspended(period) ??
     paused(facts, period.dueAt) ??
     (period.dueAt < keptFromAt ? olderThan(keptFromAt) : null) ??
-    down(facts, period.dueAt) ??
+    down(facts, period) ??
     waiting(facts, period) ??
     notEvaluated(facts) ??
-    removed(facts, period) ?? { kind: "unknown", text: "nothing is on record about it" }
+    replaced(facts, period) ??
+    leftOpen(facts, period) ?? { kind: "unknown", text: "nothing is on record about it" }
   );
 }
 
@@ -268,63 +181,35 @@ function notYet(facts: WhyFacts, period: Period): Finding {
   }
   const when =
     chosenAt === null
-      ? `not yet: its window opens at ${formatInstant(windowStartAt)}, and no instant in it is allowed`
-      : `not yet: chosen at ${formatInstant(chosenAt)}`;
+      ? `not yet: its window opens at ${formatSecond(windowStartAt)}, and no instant in it is allowed`
+      : `not yet: chosen at ${formatSecond(chosenAt)}`;
   const pause = openPause(facts, chosenAt ?? windowStartAt);
   const but = period.definition.policy.suspend
     ? "; but the job is suspended"
     : pause === null
       ? ""
-      : `; but the job is paused until ${formatInstant(pause.untilAt)} (${pause.reason})`;
+      : `; but the job is paused until ${formatSecond(pause.untilAt)} (${pause.reason})`;
   return { kind: "not_yet", text: when + but };
 }
 
-function suspended({ definition }: Period): Finding | null {
-  return definition.policy.suspend ? { kind: "suspended", text: "the job was suspended by its configuration" } : null;
-}
-
-function paused(facts: WhyFacts, at: EpochMs): Finding | null {
-  const pause = openPause(facts, at);
-  if (pause === null) return null;
-  const text = `the job was paused from ${formatInstant(pause.at)} until ${formatInstant(pause.untilAt)} (${pause.reason})`;
-  return { kind: "paused", reason: pause.reason, text, from: pause.at, until: pause.untilAt };
-}
-
-/** The pause that covers an instant: begun before, not ended by then, and not lifted. */
-function openPause({ entries }: WhyFacts, at: EpochMs): PauseEntry | null {
-  const before = entries
-    .filter((entry) => (entry.kind === "paused" || entry.kind === "resumed") && entry.at <= at)
-    .sort((one, other) => one.at - other.at);
-  const last = before.at(-1);
-  return last?.kind === "paused" && at < last.untilAt ? last : null;
-}
-
 function olderThan(keptFromAt: EpochMs): Finding {
-  const text = `it is older than what the ledger keeps (since ${formatInstant(keptFromAt)})`;
+  const text = `it is older than what the ledger keeps (since ${formatSecond(keptFromAt)})`;
   return { kind: "older_than_ledger", text };
 }
 
 /** S13: nobody was there. Between its last sign of life and the next start a daemon counts as down. */
-function down({ spans, document }: WhyFacts, at: EpochMs): Finding | null {
+function down(facts: WhyFacts, period: Period): Finding | null {
+  const { spans, document } = facts;
+  const { dueAt: at } = period;
   if (spans.some((span) => span.bootedAt <= at && at <= span.at)) return null;
-  const from = spans.filter((span) => span.at < at).reduce<EpochMs | null>((most, span) => later(most, span.at), null);
+  const from = lastSignBefore(spans, at);
   const until = spans.find((span) => span.bootedAt > at)?.bootedAt ?? null;
   if (from === null && until === null && document === null) return null;
-  const begin = from === null ? "" : ` from ${formatInstant(from)} (its last sign of life)`;
-  const end = until === null ? "; it has not been started again" : ` to ${formatInstant(until)}`;
+  const begin = from === null ? "" : ` from ${formatSecond(from)} (its last sign of life)`;
+  const open = until === null ? openPeriod(facts, period) : null;
+  const then = open === null ? "" : nextStart(open, facts.now);
+  const end = until === null ? `; it has not been started again${then}` : ` to ${formatSecond(until)}`;
   return { kind: "down", text: `the daemon was down${begin}${end}`, from, until };
-}
-
-function later(one: EpochMs | null, other: EpochMs): EpochMs {
-  return one === null ? other : Math.max(one, other);
-}
-
-/** Due, evaluated or about to be, and still open (S24, S25). */
-function waiting({ document, now, nominalAt }: WhyFacts, { compiled }: Period): Finding | null {
-  const handledAt = document === null ? null : lastHandledAt(document);
-  const isOpen = !isHandled(handledAt, nominalAt) && currentPeriod(compiled, now) === nominalAt;
-  if (!isOpen) return null;
-  return { kind: "waiting", text: "it is due: it is being started, or tried again until its deadline" };
 }
 
 function notEvaluated({ entries, nominalAt }: WhyFacts): Finding | null {
@@ -333,15 +218,7 @@ function notEvaluated({ entries, nominalAt }: WhyFacts): Finding | null {
   });
   if (gap === undefined) return null;
   const count = gap.isCountExact ? `${gap.count}` : `at least ${gap.count}`;
-  const range = `from ${formatInstant(gap.at)} to ${formatInstant(gap.lastAt)}`;
+  const range = `from ${formatSecond(gap.at)} to ${formatSecond(gap.lastAt)}`;
   const text = `not evaluated: one of ${count} periods ${range} that were passed over, noted at ${gap.notedAt}`;
   return { kind: "not_evaluated", text, from: gap.at, until: gap.lastAt };
-}
-
-/** The definition changed or went after the period was due, and before it was handled. */
-function removed({ versions }: WhyFacts, { version, dueAt: due }: Period): Finding | null {
-  const next = versions.find(({ definedAt }) => definedAt > version.definedAt && definedAt >= due);
-  if (next === undefined || next.definition !== null) return null;
-  const text = `the job was removed at ${formatInstant(next.definedAt)}, before it was handled`;
-  return { kind: "removed", text, from: next.definedAt };
 }

@@ -38,7 +38,7 @@ import { logFindings, logKept } from "./finding-lines.js";
 import { inspectionOf } from "./inspect/seam.js";
 import { keptDefinitions } from "./kept-definitions.js";
 import { Lifecycle } from "./lifecycle.js";
-import type { DaemonLog } from "./log.js";
+import { type DaemonLog, errorEvent } from "./log.js";
 import { Monitoring } from "./monitoring.js";
 import { createNotifier, type Notifier } from "./notify.js";
 import { outputDirectoryIn } from "./state-directory.js";
@@ -68,7 +68,7 @@ interface Planning {
 export async function startDaemon(options: DaemonOptions): Promise<Result<Daemon, BootRefusal>> {
   const undo: (() => Promise<void>)[] = [];
   try {
-    const pool = createDecisionPool({ threads: poolThreads() });
+    const pool = createDecisionPool({ threads: poolThreads(), onRefused: (error) => sayRefused(options.log, error) });
     undo.push(() => pool.close());
     options.onPool?.(pool);
     const loading = { options, pool, loader: loaderOf(options, pool) };
@@ -100,6 +100,12 @@ async function admitted(read: DaemonConfiguration, options: DaemonOptions): Prom
     wanted: joined(wanted, wantedFrom(accepted)),
     accepted: accepted.map(({ identity }) => identity),
   };
+}
+
+/** A start or a reload that has to do without threads takes longer, and is none the worse for it. */
+function sayRefused(log: DaemonLog, error: KronError): void {
+  const event = errorEvent(error, { component: "planner", operation: "batch" }, systemClock.now());
+  log.daemon({ ...event, fields: { ...event.fields, ...(error.hint === undefined ? {} : { hint: error.hint }) } });
 }
 
 interface Loading {

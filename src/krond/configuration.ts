@@ -9,6 +9,7 @@ import type { Wanted } from "../actors/supervisor/survey.js";
 import { turnOfLoop } from "../actors/turns.js";
 import type { Settings } from "../core/config/settings.js";
 import type { ConfigCheck, ConfigFinding, ConfigSource } from "../persist/configuration.js";
+import { peekNote } from "../persist/lmdb/peek.js";
 import { readMarker } from "../persist/marker.js";
 import { openStateReader } from "../persist/open.js";
 import type { MetaWrite, StateReader } from "../persist/store.js";
@@ -71,6 +72,8 @@ export async function storedManifest(reader: Pick<StateReader, "meta">): Promise
 export async function manifestIn(stateDirectory: string): Promise<ConfigManifest | null> {
   const marker = readMarker(stateDirectory);
   if (!marker.ok || marker.value === null) return null;
+  // A hint: the whole store is checked when it is opened, and then the manifest is compared with the one in it.
+  if (marker.value.backend === "lmdb") return parseManifest(await peekNote(stateDirectory, CONFIG_MANIFEST_NOTE));
   const opened = await openStateReader(stateDirectory);
   if (!opened.ok) return null;
   try {

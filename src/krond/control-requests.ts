@@ -6,6 +6,7 @@ import type { Settings } from "../core/config/settings.js";
 import { assertNever } from "../core/result.js";
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
 import { ENGINE_VERSION } from "../core/version.js";
+import type { WhyAnswer } from "../core/why-facts.js";
 import { type StateStore, versionInForce } from "../persist/store.js";
 import type { ControlErrorKind, ControlOp, ControlRequest } from "./control-protocol.js";
 import type { ReloadReport } from "./daemon.js";
@@ -13,6 +14,8 @@ import { readHistory } from "./history.js";
 import { listPage } from "./list-request.js";
 import { safeFinding } from "./safe-findings.js";
 import { readWhy } from "./why.js";
+
+type WhyRequest = Extract<ControlRequest, { readonly op: "why" }>;
 
 export interface ControlPorts {
   readonly supervisor: Supervisor;
@@ -53,7 +56,6 @@ const STARTS_SOMETHING: ReadonlySet<ControlOp> = new Set<ControlOp>(["reload", "
 
 export async function answerControl(request: ControlRequest, ports: ControlPorts): Promise<unknown> {
   const { supervisor, store, clock } = ports;
-  const ledger = ports.settings().ledger;
   if (ports.isStopping() && STARTS_SOMETHING.has(request.op)) {
     throw new ControlRefusal("refused", "the daemon is stopping: it starts nothing any more");
   }
@@ -82,10 +84,15 @@ export async function answerControl(request: ControlRequest, ports: ControlPorts
     case "history":
       return found(await readHistory(store, request), request.identity);
     case "why":
-      return found(await readWhy(store, { ...request, now: request.at ?? clock.now(), ledger }), request.identity);
+      return found(await why(ports, request), request.identity);
     default:
       return assertNever(request, "request");
   }
+}
+
+function why({ store, clock, settings, isStopping }: ControlPorts, request: WhyRequest): Promise<WhyAnswer | null> {
+  const now = request.at ?? clock.now();
+  return readWhy(store, { ...request, now, ledger: settings().ledger, isStopping: isStopping() });
 }
 
 function statusAnswer({ supervisor, stateDirectory }: ControlPorts): StatusAnswer {

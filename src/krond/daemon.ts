@@ -9,6 +9,7 @@ import type { PlanReport, Supervisor } from "../actors/supervisor/port.js";
 import type { Settings } from "../core/config/settings.js";
 import { exitStatusOf } from "../core/errors/exit-status.js";
 import { KronError } from "../core/errors/kron-error.js";
+import { errorKind } from "../core/errors/registry.js";
 import type { ConfigCheck, ConfigFinding, ConfigSource } from "../persist/configuration.js";
 import type { LockTerm } from "../persist/lock.js";
 import type { Backend } from "../persist/marker.js";
@@ -25,7 +26,7 @@ import { logFindings } from "./finding-lines.js";
 import { startHousekeeping } from "./housekeeping.js";
 import type { Inspection, InspectOptions } from "./inspect/seam.js";
 import type { Lifecycle } from "./lifecycle.js";
-import { type DaemonLog, fatalEvent } from "./log.js";
+import { type DaemonLog, errorEvent, fatalEvent } from "./log.js";
 import type { ListenAddress, Monitoring } from "./monitoring.js";
 import { socketPathIn } from "./state-directory.js";
 import { trimMemory } from "./trim-memory.js";
@@ -54,6 +55,13 @@ export interface ReloadReport {
   readonly plan: PlanReport;
   readonly findings: readonly ConfigFinding[];
   /** Jobs that keep the definition they had, because the new one is invalid or may only be missing (S35). */
+  readonly kept: readonly string[];
+}
+
+/** What a reload would put in force. */
+interface Read {
+  readonly configuration: DaemonConfiguration;
+  readonly plan: PlanReport;
   readonly kept: readonly string[];
 }
 
@@ -162,23 +170,49 @@ export class Daemon {
     return { plan: { ...plan, removed, unchanged }, findings: configuration.findings, kept };
   }
 
+  /**
+   * Until the first definition is told nothing has changed, so that whatever goes wrong before leaves everything as it was
+   * (S16, S35). From then on a failure is one of the store, or a defect: nobody could say what is in force.
+   */
   private async reloadNow(): Promise<ReloadReport> {
     const { lifecycle, monitoring } = this.parts;
     lifecycle.tell({ type: "RELOAD" });
     monitoring.reloading();
+    let isChanging = false;
     try {
-      const { configuration, kept } = await this.wanted();
-      logFindings(this.options.log, configuration.findings, "reload");
-      const settings = configuration.isIncomplete ? this.settings : configuration.settings;
-      const plan = await this.apply(configuration, settings, kept);
-      this.settings = settings;
-      await this.shown(configuration);
-      await trimMemory();
-      lifecycle.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });
-      return { plan, findings: configuration.findings, kept };
+      const read = await this.wanted();
+      if (this.isStopping) throw new Error("the daemon is stopping");
+      isChanging = true;
+      return await this.carryOut(read);
+    } catch (error) {
+      if (isChanging || isFatal(error)) await this.fail(error);
+      else this.keepOn(error);
+      throw error;
     } finally {
       monitoring.reloadEnded();
     }
+  }
+
+  private async carryOut({ configuration, kept }: Pick<Read, "configuration" | "kept">): Promise<ReloadReport> {
+    logFindings(this.options.log, configuration.findings, "reload");
+    const settings = configuration.isIncomplete ? this.settings : configuration.settings;
+    const plan = await this.apply(configuration, settings, kept);
+    this.settings = settings;
+    await this.shown(configuration);
+    await trimMemory();
+    this.parts.lifecycle.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });
+    return { plan, findings: configuration.findings, kept };
+  }
+
+  /** Whoever stops the daemon meanwhile takes away what a reload is read with: that is no trouble. */
+  private keepOn(cause: unknown): void {
+    if (this.isStopping) return;
+    const { lifecycle, monitoring } = this.parts;
+    lifecycle.tell({ type: "REJECTED" });
+    monitoring.vitals.configurationRead(1, true);
+    const event = errorEvent(cause, { component: "config", operation: "reload" }, systemClock.now());
+    const hint = "the configuration in force stays as it is; reload again when the trouble is over";
+    this.options.log.daemon({ ...event, fields: { ...event.fields, hint } });
   }
 
   /** As long as definitions are changing, nobody could say what those on record are made of. */
@@ -198,11 +232,12 @@ export class Daemon {
   private async shown({ findings, isIncomplete }: DaemonConfiguration): Promise<void> {
     const { monitoring, store, supervisor } = this.parts;
     monitoring.vitals.configurationRead(findings.length, isIncomplete);
-    await monitoring.jobsAre(supervisor.identities(), store);
+    // Where nobody asked for single jobs, none is looked at: spelling a million names would hold up the loop.
+    if ((this.options.metricsJobs ?? []).length > 0) await monitoring.jobsAre(supervisor.identities(), store);
   }
 
   /** S35: an invalid job keeps its definition; where a whole file cannot be read, every job that is missing does. */
-  private async wanted(): Promise<{ configuration: DaemonConfiguration; plan: PlanReport; kept: string[] }> {
+  private async wanted(): Promise<Read> {
     const { loader, store, supervisor } = this.parts;
     const configuration = await loadDaemonConfiguration(loader, await storedManifest(store));
     const plan = await supervisor.plan(configuration.wanted);
@@ -210,14 +245,9 @@ export class Daemon {
     return { configuration, plan, kept };
   }
 
-  /** SIGHUP. */
+  /** SIGHUP. What goes wrong with it is dealt with where it does. */
   async hangUp(): Promise<void> {
-    if (this.isStopping) return;
-    try {
-      await this.reload();
-    } catch (error) {
-      await this.fail(error);
-    }
+    if (!this.isStopping) await this.reload().catch(() => undefined);
   }
 
   /** SIGTERM and SIGINT: drain; the second time, at once. */
@@ -292,4 +322,9 @@ export class Daemon {
   private say(event: string, level: "info" | "warn", fields: Readonly<Record<string, unknown>>): void {
     this.options.log.daemon({ at: systemClock.now(), event, component: "scheduler", level, fields });
   }
+}
+
+/** What is no KronError has no code that could say so: a defect, and as long as nothing was changed not a deadly one. */
+function isFatal(error: unknown): boolean {
+  return error instanceof KronError && errorKind(error.code).fatal;
 }

@@ -1,11 +1,11 @@
 /** A supervisor event as the fields of its log line, in one order for every event. */
 import type { SupervisorEvent } from "../actors/supervisor/events.js";
 import { errorFields } from "../core/errors/fields.js";
-import { formatInstant } from "../core/time/instant.js";
+import { formatSecond } from "../core/time/instant.js";
 
 export function supervisorFields(event: SupervisorEvent): Record<string, unknown> {
   const { at, level, component, event: name, identity, periodId, error, fields } = event;
-  const head = { time: formatInstant(at), level, component, event: name };
+  const head = { time: formatSecond(at), level, component, event: name };
   if (error !== undefined) {
     const context = { component, operation: name, identity, periodId };
     const { component: from, ...rest } = errorFields(error, context);

@@ -1,5 +1,5 @@
 /** What happened to a job, newest first: the records of the ledger as rows for people and programs. */
-import { type EpochMs, formatInstant } from "../core/time/instant.js";
+import { type EpochMs, formatInstant, formatSecond } from "../core/time/instant.js";
 import type { LedgerEntry } from "../core/why-records.js";
 import type { StateReader } from "../persist/store.js";
 import { entriesUpTo, isKnown } from "./ledger-view.js";
@@ -59,7 +59,7 @@ const EMPTY = {
 };
 
 function rowOf(entry: LedgerEntry, run: Extract<LedgerEntry, { kind: "run" }> | null): HistoryRow {
-  const period_id = formatInstant(entry.at);
+  const period_id = idOf(entry);
   switch (entry.kind) {
     case "period": {
       const { outcome, reason, decision } = entry;
@@ -91,6 +91,11 @@ function rowOf(entry: LedgerEntry, run: Extract<LedgerEntry, { kind: "run" }> | 
     case "resumed":
       return { ...EMPTY, period_id, outcome: "resumed" };
   }
+}
+
+/** A slot may be sub-second (S40); when somebody paused a job is told to the second (S1). */
+function idOf({ kind, at }: LedgerEntry): string {
+  return kind === "run" || kind === "period" ? formatInstant(at) : formatSecond(at);
 }
 
 function runFields(

@@ -1,11 +1,15 @@
 /** The gauges of single jobs, for those that the operator has asked for: thousands of series are nobody's default. */
 import type { JobStatus } from "../actors/supervisor/port.js";
+import { turnOfLoop } from "../actors/turns.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
 import type { StateReader } from "../persist/store.js";
 import type { IdentityFilter } from "./identity-glob.js";
 import type { JobLister } from "./job-pages.js";
 import { DAEMON_METRIC_LIMITS, type DaemonMetrics } from "./metrics.js";
 import { documentOf } from "./why.js";
+
+/** Identities, before everything else has its turn. */
+const LOOKED_AT_PER_TURN = 4_096;
 
 export class JobSeries {
   private identities: readonly string[] = [];
@@ -19,7 +23,9 @@ export class JobSeries {
   async jobsAre(identities: Iterable<string>, reader: StateReader): Promise<void> {
     const known = new Set(this.identities);
     const wanted: string[] = [];
+    let seen = 0;
     for (const identity of identities) {
+      if (++seen % LOOKED_AT_PER_TURN === 0) await turnOfLoop();
       if (this.isWanted(identity) && wanted.length < DAEMON_METRIC_LIMITS.jobs) wanted.push(identity);
     }
     this.identities = wanted;

@@ -4,7 +4,7 @@ import { type ErrorContext, errorFields, errorLevel, problemFields } from "../co
 import type { ErrorComponent } from "../core/errors/kron-error.js";
 import type { LogLevel } from "../core/errors/registry.js";
 import type { Problem } from "../core/problem.js";
-import { type EpochMs, formatInstant } from "../core/time/instant.js";
+import { type EpochMs, formatSecond } from "../core/time/instant.js";
 
 export interface DaemonEvent {
   readonly at: EpochMs;
@@ -25,7 +25,7 @@ export const SILENT_LOG: DaemonLog = { supervisor: () => undefined, daemon: () =
 
 export function daemonFields(event: DaemonEvent): Record<string, unknown> {
   const { at, level, component, event: name, fields } = event;
-  return { time: formatInstant(at), level, component, event: name, ...fields };
+  return { time: formatSecond(at), level, component, event: name, ...fields };
 }
 
 /** Anything that was thrown, with all the fields that an error line must have. */

@@ -6,7 +6,8 @@ import { currentPeriod } from "../core/periods.js";
 import type { StateDocument } from "../core/state/document.js";
 import { parseDocument } from "../core/state/parse.js";
 import { DAY_MS, type EpochMs, floorToSecond } from "../core/time/instant.js";
-import { type WhyAnswer, type WhySpan, type WhyVersion, whyPeriod } from "../core/why.js";
+import { whyPeriod } from "../core/why.js";
+import type { WhyAnswer, WhySpan, WhyVersion } from "../core/why-facts.js";
 import type { StateReader } from "../persist/store.js";
 import { entriesUpTo, isKnown } from "./ledger-view.js";
 
@@ -18,6 +19,8 @@ export interface WhyRequest {
   readonly ledger: Settings["ledger"];
   /** A daemon is alive, so that the newest span reaches up to `now`. */
   readonly isAlive?: boolean;
+  /** It drains, and starts nothing any more. */
+  readonly isStopping?: boolean;
 }
 
 /** Records about earlier instants that may say something about this one: pauses, and the gap it belongs to. */
@@ -27,19 +30,20 @@ const AROUND_MS = 32 * DAY_MS;
 
 /** null for a job that the store does not know. */
 export async function readWhy(reader: StateReader, request: WhyRequest): Promise<WhyAnswer | null> {
-  const { identity, now, ledger } = request;
+  const { identity, now, ledger, isAlive = true, isStopping = false } = request;
   if (!(await isKnown(reader, identity))) return null;
   const versions = await versionsOf(reader, identity);
   const periodAt = request.periodAt ?? currentOf(versions, now);
   const latestAt = Math.min(now, periodAt + AROUND_MS);
   return whyPeriod({
     identity,
+    daemon: isAlive ? (isStopping ? "stopping" : "running") : "none",
     nominalAt: periodAt,
     now,
     versions,
     document: await documentOf(reader, identity),
     entries: await entriesUpTo(reader, identity, Math.max(latestAt, periodAt), ENTRIES_LOOKED_AT),
-    spans: await spansOf(reader, now, request.isAlive ?? true),
+    spans: await spansOf(reader, now, isAlive),
     keptFromAt: now - ledger.maxAgeMs,
   });
 }

@@ -28,10 +28,17 @@ export interface Attempt {
   readonly period: PeriodSnapshot | null;
 }
 
+/** S11: the older period that went before. One that was due before it had to wait until it made way. */
+export interface Elder {
+  /** When it was due; or, where it had waited itself, until when. */
+  readonly dueAt: EpochMs;
+  readonly madeWayAt: EpochMs;
+}
+
 /** S18: a period whose decision could not be computed. */
 export interface Undecided {
   readonly nominalAt: EpochMs;
-  readonly heldUntilAt: EpochMs | null;
+  readonly elder: Elder | null;
   readonly failures: number;
   readonly retryAt: EpochMs;
 }

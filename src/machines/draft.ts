@@ -2,13 +2,12 @@
  * An activation while one step of it is being taken: tells the charts what happened, and routes what they ask of each
  * other. What is left over are the effects that leave the activation. It lives for one step and is seen by nothing else.
  */
-import type { Decision } from "../core/decision/model.js";
 import { type ActiveRun, dueAt, type RunKey } from "../core/policy.js";
 import { activeRuns, isSameRun, type StateDocument } from "../core/state/document.js";
 import type { Closing } from "../core/state/period-transitions.js";
 import type { RunEnding } from "../core/state/run-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
-import type { Activation, Attempt, JobScope, Undecided } from "./activation.js";
+import type { Activation, Attempt, Elder, JobScope, Undecided } from "./activation.js";
 import { advance, begin } from "./advance.js";
 import type { AttemptParams, Effect, OutwardEffect } from "./effects.js";
 import type { Engine } from "./engine.js";
@@ -17,7 +16,7 @@ import { type ExecutionEvent, runKeyOf } from "./execution-logic.js";
 import type { JobSnapshot } from "./job.machine.js";
 import type { JobEvent } from "./job-logic.js";
 import type { PeriodSnapshot } from "./period.machine.js";
-import type { PeriodEvent } from "./period-logic.js";
+import type { PeriodContext, PeriodEvent } from "./period-logic.js";
 
 /** What a step may know of the outside: one instant, and an id that was never used before. */
 export interface Moment {
@@ -37,8 +36,8 @@ export class Draft {
   passedAt: EpochMs | null;
   mustReturn: boolean;
   notedGapAt: EpochMs | null;
-  /** S11: when the period that was passed last had been due. */
-  passedDueAt: EpochMs | null = null;
+  /** S11: the period that was passed last in this step. */
+  elder: Elder | null = null;
   /** A start failed in this step; the live period is open again. */
   hasFailed = false;
 
@@ -130,9 +129,10 @@ export class Draft {
   }
 
   /** The live period was handled, or needs no outcome: the next one follows it. */
-  pass(decision: Decision): void {
+  pass({ decision, heldUntilAt }: PeriodContext): void {
+    const elderDueAt = Math.max(dueAt(decision), heldUntilAt ?? Number.NEGATIVE_INFINITY);
+    this.elder = { dueAt: elderDueAt, madeWayAt: this.moment.now };
     this.passedAt = decision.nominalAt;
-    this.passedDueAt = dueAt(decision);
     this.period = null;
   }
 
@@ -142,7 +142,7 @@ export class Draft {
     if (attempt !== undefined) {
       this.replace({ ...attempt, period });
     }
-    this.pass(period.context.decision);
+    this.pass(period.context);
   }
 
   private replace(changed: Attempt): void {
@@ -205,10 +205,10 @@ export class Draft {
   }
 
   private settle(closing: Closing): void {
-    const decision = this.period?.context.decision;
-    if (decision !== undefined) {
-      this.tellJob({ type: "CLOSE", decision, closing, now: this.moment.now });
-      this.pass(decision);
+    const context = this.period?.context;
+    if (context !== undefined) {
+      this.tellJob({ type: "CLOSE", decision: context.decision, closing, now: this.moment.now });
+      this.pass(context);
     }
   }
 

@@ -7,6 +7,7 @@ import type { PeriodGap } from "../core/periods.js";
 import { dueAt, type Verdict } from "../core/policy.js";
 import { standingOf } from "../core/state/document.js";
 import { type EpochMs, floorToSecond } from "../core/time/instant.js";
+import type { Elder } from "./activation.js";
 import { type Draft, isUnclaimed } from "./draft.js";
 
 /** A bound on the periods that one step may settle; the next wake goes on where it ended. */
@@ -55,17 +56,17 @@ export function apply(draft: Draft, verdict: Verdict): boolean {
 
 /** S14: what is not triggered gets no outcome; why is for the ledger. */
 function passOver(draft: Draft, reason: "already_handled" | "before_definition"): void {
-  const decision = draft.period?.context.decision;
-  if (decision === undefined) {
+  const context = draft.period?.context;
+  if (context === undefined) {
     return;
   }
   // Once, when the definition comes into force: every later return passes it over again.
   const isNews = standingOf(draft.document).definedAt === floorToSecond(draft.moment.now);
   if (reason === "before_definition" && isNews) {
-    const { identity, periodId } = decision;
+    const { identity, periodId } = context.decision;
     draft.tellJob({ type: "NOTED", fact: { kind: "before_definition", identity, periodId, at: draft.moment.now } });
   }
-  draft.pass(decision);
+  draft.pass(context);
   draft.tellJob({ type: "PASSED" });
 }
 
@@ -163,12 +164,11 @@ export function take(draft: Draft, nominalAt: EpochMs | null): void {
   if (nominalAt === null) {
     return;
   }
-  const { engine, scope, moment, passedDueAt, undecided } = draft;
+  const { engine, scope } = draft;
+  const elder = elderOf(draft);
   try {
     const decision = engine.decide(scope.compiled, nominalAt);
-    // S11: due before the period that had to be handled first, so it waited until now.
-    const hadToWait = passedDueAt !== null && dueAt(decision) < passedDueAt;
-    const heldUntilAt = hadToWait ? moment.now : (undecided?.heldUntilAt ?? null);
+    const heldUntilAt = elder !== null && dueAt(decision) < elder.dueAt ? elder.madeWayAt : null;
     draft.period = engine.period.resolveState({
       value: "planned",
       context: { decision, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null },
@@ -180,12 +180,17 @@ export function take(draft: Draft, nominalAt: EpochMs | null): void {
   }
 }
 
+/** S11: what is to be taken now had to wait for it, if it was due before it. */
+function elderOf({ elder, undecided }: Draft): Elder | null {
+  return elder ?? undecided?.elder ?? null;
+}
+
 /** S18: not handled, and tried again with the same inputs. */
 function postpone(draft: Draft, nominalAt: EpochMs, error: unknown): void {
   const failures = (draft.undecided?.failures ?? 0) + 1;
   const message = error instanceof Error ? error.message : String(error);
   const dueAgainAt = draft.moment.now + retryDelayMs(failures);
-  draft.undecided = { nominalAt, heldUntilAt: draft.undecided?.heldUntilAt ?? null, failures, retryAt: dueAgainAt };
+  draft.undecided = { nominalAt, elder: elderOf(draft), failures, retryAt: dueAgainAt };
   draft.outward.push({ type: "undecided", params: { nominalAt, failures, message } });
 }
 

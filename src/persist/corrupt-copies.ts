@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { KronError } from "../core/errors/kron-error.js";
 import { corruptFileName } from "../core/state/file-name.js";
-import { type EpochMs, formatInstant } from "../core/time/instant.js";
+import { type EpochMs, formatSecond } from "../core/time/instant.js";
 import type { DocumentKey } from "./keys.js";
 import { errnoOf, FILE_MODE, messageOf, syncDirectory } from "./private-files.js";
 import type { StateReader } from "./store.js";
@@ -17,7 +17,7 @@ export interface CorruptCopies {
 
 /** No colons: the name must be good on every file system that a copy may end up on. */
 function compactTimestamp(now: EpochMs): string {
-  return formatInstant(now).replaceAll(/[-:]/g, "");
+  return formatSecond(now).replaceAll(/[-:]/g, "");
 }
 
 function writeNew(file: string, bytes: Buffer): void {

@@ -66,6 +66,19 @@ describe("identity index", () => {
     expect(names.byteLength).toBeLessThan(before * 2);
   });
 
+  test("P4: what is reserved is not grown again, and holds the same", () => {
+    const identities = Array.from({ length: 5_000 }, (_, n) => `tenant-${n % 7}/${n}`);
+    const [names, grown] = [new IdentityIndex(), filled(identities)];
+    names.reserve(identities.length);
+    const reserved = names.byteLength;
+    const letters = Buffer.byteLength(identities.join(""));
+    const handles = identities.map((identity) => names.add(identity));
+    expect(names.byteLength - reserved).toBeLessThan(letters * 1.5);
+    names.reserve(10);
+    expect(handles.map((handle) => names.identityOf(handle))).toEqual(identities);
+    expect(identities.map((identity) => grown.handleOf(identity))).toEqual(handles);
+  });
+
   test("P3: a name and its row take less than a hundred bytes beside the letters", () => {
     const rows = new JobRows();
     rows.reserve(100_000);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { canonicalDefinitionText, readJobDefinition } from "../../src/core/job/schema.js";
 import { newDocument, type StateDocument } from "../../src/core/state/document.js";
-import { type WhyFacts, type WhyKind, type WhyVersion, whyPeriod } from "../../src/core/why.js";
+import { whyPeriod } from "../../src/core/why.js";
+import type { WhyFacts, WhyKind, WhyVersion } from "../../src/core/why-facts.js";
 import { type LedgerEntry, readLedgerEntry } from "../../src/core/why-records.js";
 import { requireOk } from "../support/results.js";
 
@@ -64,6 +65,7 @@ const running: StateDocument = {
 /** Asked at half past two about noon, with a daemon alive all day and the job known since the morning. */
 const USUAL: WhyFacts = {
   identity: "t/job",
+  daemon: "running",
   nominalAt: NOON,
   now: at("14:30:00"),
   versions: [version(at("06:00:00"))],
@@ -72,6 +74,14 @@ const USUAL: WhyFacts = {
   spans: [ALWAYS],
   keptFromAt: at("00:00:00"),
 };
+
+/** Noon is due, and the hour before it was the last that was handled. */
+const AT_NOON: Partial<WhyFacts> = { now: at("12:00:30"), document: handledTo("11:00:00") };
+/** Killed right after the mark that it was alive at noon; the next one came an hour later. */
+const KILLED_AT_NOON: WhyFacts["spans"] = [
+  { bootedAt: at("06:00:00"), at: NOON },
+  { bootedAt: at("13:00:30"), at: at("14:30:00") },
+];
 
 type Row = readonly [name: string, facts: Partial<WhyFacts>, kind: WhyKind, text: string];
 
@@ -123,6 +133,67 @@ const ROWS: readonly Row[] = [
     "but the job is paused until 2026-03-01T13:00:00Z (an upgrade)",
   ],
   ["S24: due and still open", { now: at("12:00:30"), document: handledTo("11:00:00") }, "waiting", "being started"],
+  [
+    "S29: due while the daemon drains: nothing starts it now, and a start may come in time",
+    { ...AT_NOON, daemon: "stopping", versions: [version(at("06:00:00"), { policy: { deadline: "5m" } })] },
+    "waiting",
+    "the daemon is stopping and starts nothing any more; the next start judges it, if the job is still configured: " +
+      "it is in time until 2026-03-01T12:05:00Z; from 2026-03-01T13:00:00Z on the next period takes its place",
+  ],
+  [
+    "S20: due while the daemon drains, and too late already",
+    { ...AT_NOON, daemon: "stopping" },
+    "waiting",
+    "its deadline passed at 2026-03-01T12:00:00Z",
+  ],
+  [
+    "due, and killed before it was handled: no daemon runs",
+    { ...AT_NOON, daemon: "none", spans: [{ bootedAt: at("06:00:00"), at: at("12:00:10") }] },
+    "waiting",
+    "no daemon runs (last sign of life: 2026-03-01T12:00:10Z); the next start judges it",
+  ],
+  [
+    "due, and no daemon was there",
+    { ...AT_NOON, daemon: "none", spans: [{ bootedAt: at("06:00:00"), at: at("11:30:00") }] },
+    "down",
+    "it has not been started again; the next start judges it, if the job is still configured: its deadline passed",
+  ],
+  [
+    "S15: open, unschedulable, and no daemon runs",
+    { ...AT_NOON, daemon: "none", versions: [version(at("06:00:00"), { constraints: { only: "hours=3,4" } })] },
+    "waiting",
+    "no instant in its window is allowed",
+  ],
+  [
+    "S16: due and open, but under another definition by now",
+    { ...AT_NOON, versions: [version(at("06:00:00")), version(at("12:00:20"), { schedule: "0 5 * * *" })] },
+    "redefined",
+    "the definition was changed at 2026-03-01T12:00:20Z, before it was handled",
+  ],
+  [
+    "S16: decided anew under the next definition, which has the period too",
+    { ...AT_NOON, versions: [version(at("06:00:00")), version(at("12:00:20"), { schedule: "0 */2 * * *" })] },
+    "waiting",
+    "being started",
+  ],
+  [
+    "S17: due and open, and suspended since",
+    { ...AT_NOON, versions: [version(at("06:00:00")), version(at("12:00:20"), { policy: { suspend: true } })] },
+    "suspended",
+    "suspended by its configuration",
+  ],
+  [
+    "S17: due and open, and paused since",
+    { ...AT_NOON, entries: [pausedFrom("12:00:20", "12:10:00")] },
+    "paused",
+    "paused from 2026-03-01T12:00:20Z",
+  ],
+  [
+    "S16: due and open, and removed since",
+    { ...AT_NOON, versions: [version(at("06:00:00")), removal(at("12:00:20"))] },
+    "removed",
+    "removed at 2026-03-01T12:00:20Z, before it was handled",
+  ],
   // None, and none will come.
   [
     "S14: before the definition",
@@ -183,6 +254,60 @@ const ROWS: readonly Row[] = [
     "unknown",
     "nothing",
   ],
+  // Marks of being alive cover it, and nothing is on record.
+  [
+    "S16: out of the configuration while nobody was there; killed between its first mark and the removal",
+    {
+      ...AT_NOON,
+      daemon: "none",
+      spans: [
+        { bootedAt: at("06:00:00"), at: at("11:30:00") },
+        { bootedAt: NOON, at: NOON },
+      ],
+    },
+    "waiting",
+    "no daemon runs (last sign of life: 2026-03-01T12:00:00Z); the next start judges it, if the job is still configured",
+  ],
+  [
+    "S16: the same, after the start that removed it",
+    {
+      now: at("12:30:00"),
+      document: handledTo("11:00:00"),
+      versions: [version(at("06:00:00")), removal(at("12:20:00"))],
+      spans: [
+        { bootedAt: NOON, at: NOON },
+        { bootedAt: at("12:20:00"), at: at("12:30:00") },
+      ],
+    },
+    "removed",
+    "removed at 2026-03-01T12:20:00Z, before it was handled",
+  ],
+  [
+    "S13: the daemon stood still, said that it was alive, and was killed; the next definition knows no gap",
+    {
+      versions: [version(at("06:00:00")), version(at("13:00:30"), { schedule: "5 * * * *" })],
+      document: handledTo("11:00:00"),
+      spans: KILLED_AT_NOON,
+    },
+    "not_evaluated",
+    "the daemon that was there ended before it judged it (last sign of life: 2026-03-01T12:00:00Z)",
+  ],
+  [
+    "killed as it was due, and nobody came since",
+    { daemon: "none", spans: KILLED_AT_NOON.slice(0, 1) },
+    "not_evaluated",
+    "ended before it judged it",
+  ],
+  [
+    "S13: a daemon that handled a later period has no such excuse",
+    {
+      spans: [{ bootedAt: at("06:00:00"), at: at("13:00:10") }, ...KILLED_AT_NOON.slice(1)],
+      entries: [entry("period", at("13:00:00"), { outcome: "executed", reason: null, at: "2026-03-01T13:00:01Z" })],
+    },
+    "unknown",
+    "nothing is on record",
+  ],
+  ["nor has one that is still there", { document: handledTo("14:00:00") }, "unknown", "nothing is on record"],
   // Not a period, or no such job.
   [
     "not a period",
@@ -212,12 +337,32 @@ describe("why: one answer for every period (S36)", () => {
     expect([answer.kind, answer.text]).toEqual([kind, expect.stringContaining(text)]);
   });
 
+  it.each<[name: string, daemon: WhyFacts["daemon"], reason: string | null]>([
+    ["a daemon is at it", "running", null],
+    ["a daemon drains", "stopping", "stopping"],
+    ["no daemon runs", "none", "no_daemon"],
+  ])("programs are told who could still start what is open: %s", (_name, daemon, reason) => {
+    const { kind, reason: told } = whyPeriod({ ...USUAL, ...AT_NOON, daemon });
+    expect([kind, told]).toEqual(["waiting", reason]);
+  });
+
   it("names window and chosen time of every period, recorded or not", () => {
     const versions = [version(at("06:00:00"), { window: { mode: "around", duration: "20m" } })];
     const answer = whyPeriod({ ...USUAL, versions, now: at("11:00:00") });
     expect(answer.window_start).toBe("2026-03-01T11:50:00Z");
     expect(answer.window_end).toBe("2026-03-01T12:10:00Z");
     expect(answer.chosen_time).toMatch(/^2026-03-01T1[12]:/);
+  });
+
+  it("S1: whatever it goes by was read to the millisecond; what it says is whole seconds", () => {
+    const lastSignAt = at("11:30:00.250");
+    const spans = [
+      { bootedAt: at("06:00:00.125"), at: lastSignAt },
+      { bootedAt: at("13:00:00.375"), at: at("23:00:00") },
+    ];
+    const answer = whyPeriod({ ...USUAL, spans });
+    expect([answer.kind, answer.from, answer.until]).toEqual(["down", "2026-03-01T11:30:00Z", "2026-03-01T13:00:00Z"]);
+    expect(answer.text).not.toMatch(/\.\d{3}Z/);
   });
 
   it("S5: what is on record wins over what would be computed today", () => {

@@ -46,6 +46,16 @@ describe("lines", () => {
     ]);
   });
 
+  test("S1: the time is told to the second, at whatever instant", () => {
+    const it = captured();
+    it.log.daemon({ at: NOW + 999, event: "draining", component: "scheduler", level: "info" });
+    it.log.supervisor({ at: NOW + 1, event: "resumed", component: "scheduler", level: "info", identity: "prod/db" });
+    expect(it.lines.map((line) => (JSON.parse(line) as { time: string }).time)).toEqual([
+      "2026-11-18T12:00:00Z",
+      "2026-11-18T12:00:00Z",
+    ]);
+  });
+
   test("text: TIMESTAMP level= component= event= key=value; what needs quotes has them, null is not shown", () => {
     const it = captured({ format: "text" });
     say(it.log, "paused", { identity: "a b", until: "2026-11-19T00:00:00Z", reason: 'say "hi"=\n' });

@@ -8,7 +8,10 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
  * Makes one file of JavaScript out of a TypeScript entry, so that a test can run it as a process of its own and kill
  * it. It lies below node_modules because the packages it imports are looked up from there.
  */
-export async function bundleEntry(source: string): Promise<{ readonly file: string; remove(): void }> {
+export async function bundleEntry(
+  source: string,
+  packages: readonly string[] = ["lmdb"],
+): Promise<{ readonly file: string; remove(): void }> {
   const name = path.basename(source, ".ts");
   const outDir = path.join(ROOT, "node_modules/.cache/kron-test", `${name}-${process.pid}`);
   await build({
@@ -21,7 +24,7 @@ export async function bundleEntry(source: string): Promise<{ readonly file: stri
       emptyOutDir: true,
       target: "node20",
       minify: false,
-      rollupOptions: { external: [/^node:/, "lmdb"], output: { entryFileNames: `${name}.mjs` } },
+      rollupOptions: { external: [/^node:/, ...packages], output: { entryFileNames: `${name}.mjs` } },
     },
   });
   return {

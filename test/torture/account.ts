@@ -4,7 +4,7 @@
  */
 import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
 import { type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../../src/core/time/instant.js";
-import type { WhyAnswer, WhyKind } from "../../src/core/why.js";
+import type { WhyAnswer, WhyKind } from "../../src/core/why-facts.js";
 import { readWhy } from "../../src/krond/why.js";
 import { openStateReader } from "../../src/persist/open.js";
 import { requireOk } from "../support/results.js";

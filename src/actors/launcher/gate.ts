@@ -7,7 +7,15 @@
 import * as fs from "node:fs";
 
 /** What exit status 125 of a gate means is told apart by these words on the pipe, because a command may exit 125, too. */
-export type GateWord = "READY" | "EXEC" | "LATE" | "FAIL limits" | "FAIL cwd" | "FAIL missing" | "FAIL denied";
+export type GateWord =
+  | "READY"
+  | "EXEC"
+  | "NOEXEC"
+  | "LATE"
+  | "FAIL limits"
+  | "FAIL cwd"
+  | "FAIL missing"
+  | "FAIL denied";
 
 /** Names that a job may not give: the gate uses them. */
 export const RESERVED_ENV_PREFIX = "KRON_GATE_";
@@ -18,8 +26,9 @@ export const RESERVED_ENV_PREFIX = "KRON_GATE_";
  * What fails first is said only when all that was sent is read: a process that ends with unread words resets the pipe, and
  * its own last word can be lost. `[ -x ]` decides with the effective user, and only files count: a shell's own `cd` is no
  * command. No step forks, also not the look at the time (S20): /proc/uptime is read by the shell itself, in hundredths of
- * a second since the boot, which no clock jump moves. What is left is the way from that look to `exec`, some microseconds,
- * unless the process is stopped exactly there.
+ * a second since the boot, which no clock jump moves. Where `exec` itself fails, dash comes back to the trap with the pipe
+ * as it was, and says so; bash has closed it by then and leaves only its exit status. What is left is the way from that
+ * look to `exec`, some microseconds, unless the process is stopped exactly there.
  */
 export const GATE_SCRIPT = `KRON_GATE_S=missing
 umask "$1" && ulimit -Sn "$2" || KRON_GATE_S=limits
@@ -59,8 +68,8 @@ case $KRON_GATE_L in "GO "?*) ;; *) exit 125 ;; esac
 IFS=' ' read -r KRON_GATE_V KRON_GATE_P </proc/uptime || exit 125
 [ "\${KRON_GATE_V%.*}\${KRON_GATE_V#*.}" -le "\${KRON_GATE_L#GO }" ] || { echo LATE >&3; exit 125; }
 echo EXEC >&3
-exec 3>&-
-exec "$@"`;
+trap "trap '' PIPE; echo NOEXEC >&3" EXIT
+exec "$@" 3>&-`;
 
 const GATE_NAME = "kron-gate";
 /** dash passes every variable on exactly as given; bash meddles with its own (SHLVL, RANDOM, LINENO, _). */

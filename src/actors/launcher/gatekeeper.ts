@@ -163,6 +163,9 @@ export class Gatekeeper {
       case "EXEC":
         this.started(attempt);
         return;
+      case "NOEXEC":
+        attempt.cause ??= "exec-failed";
+        return;
       case "LATE":
         attempt.wasLate = true;
         return;

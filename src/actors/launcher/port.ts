@@ -112,8 +112,8 @@ export interface Exited {
   readonly endedAt: EpochMs;
   /** Whether the launcher was its parent, so that `exitCode` and `signal` can be told. */
   readonly wasObserved: boolean;
-  /** Set when the launcher itself ended it. */
-  readonly cause: "output-exceeded" | null;
+  /** Set when the launcher itself ended it, or knows that the command never took its gate's place (S24). */
+  readonly cause: "output-exceeded" | "exec-failed" | null;
 }
 
 /** An armed process that ended before GO: the period stays as open as it was. */

@@ -10,9 +10,14 @@ import type { DecisionPool, DecisionPoolOptions } from "./types.js";
 
 export type { DecisionPool, DecisionPoolOptions } from "./types.js";
 
-export function createDecisionPool({ threads, entry, limits: overrides }: DecisionPoolOptions): DecisionPool {
+export function createDecisionPool({
+  threads,
+  entry,
+  limits: overrides,
+  onRefused,
+}: DecisionPoolOptions): DecisionPool {
   const limits = { ...POOL_LIMITS, ...overrides };
-  const workers = threads > 0 ? new Threads({ threads, entry, limits }) : null;
+  const workers = threads > 0 ? new Threads({ threads, entry, limits, onRefused }) : null;
   const width = Math.max(1, threads * limits.batchesPerThread);
   const planning = { threads: workers, width, limits };
   return {

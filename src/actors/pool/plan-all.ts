@@ -5,7 +5,9 @@ import { LmdbReader } from "../../persist/lmdb/reads.js";
 import { keyRanges } from "../../persist/lmdb/scan.js";
 import type { StateReader } from "../../persist/store.js";
 import { Lanes } from "./lanes.js";
+import { orHere } from "./or-here.js";
 import { planRanges, planStore } from "./plan-inline.js";
+import { planJobs } from "./plan-jobs.js";
 import type { Threads } from "./threads.js";
 import type { PlannedPage, PlanOptions, PlanSummary, PoolLimits } from "./types.js";
 
@@ -18,6 +20,7 @@ export interface Planning {
 
 export async function planAll(store: StateReader, options: PlanOptions, planning: Planning): Promise<PlanSummary> {
   const { documents, definitions } = await store.counts();
+  options.onCount?.(documents);
   const isCurrent = await areDefinitionsKnown(store);
   const rules: PlanRules = { now: options.now, isChecked: store instanceof LmdbReader, isCurrent };
   const handover = new Handover(options, documents);
@@ -49,7 +52,8 @@ async function pooled(
   const { directory } = store;
   try {
     for (const range of keyRanges(Math.ceil(jobs / limits.pageRows))) {
-      await lanes.put(() => threads.run("planRange", { directory, range, rules }, { signal, onRetry }));
+      const here = (): PlannedPage => planJobs(store.jobsIn(range), rules);
+      await lanes.put(() => orHere(threads.run("planRange", { directory, range, rules }, { signal, onRetry }), here));
     }
   } finally {
     await lanes.end();

@@ -8,11 +8,10 @@
  */
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import type { Piscina } from "piscina";
 import { KronError } from "../../core/errors/kron-error.js";
 import { newStopFlag, raise, type StopFlag } from "./stop-flag.js";
 import type { Answer, Batch, TaskName, Tasks } from "./tasks.js";
+import { isRefused, Thread } from "./thread.js";
 import type { PoolLimits, PoolStatus } from "./types.js";
 
 /** How often it is looked whether batches wait although no worker is there to take them. */
@@ -22,11 +21,17 @@ const STOP_GRACE_MS = 1_000;
 /** How long closing waits for threads that are still starting. */
 const START_GRACE_MS = 2_000;
 const CLOSE_POLL_MS = 5;
+/** How long the system is not asked for a thread again after it has refused one. */
+const REFUSED_MS = 1_000;
+/** How often that is told, however long it lasts. */
+const TOLD_EVERY_MS = 60_000;
 
 export interface ThreadOptions {
   readonly threads: number;
   readonly entry: string | undefined;
   readonly limits: Pick<PoolLimits, "attempts" | "batchTimeoutMs" | "idleMs">;
+  /** Told now and then, while the system gives fewer threads than are wanted. */
+  readonly onRefused?: ((error: KronError) => void) | undefined;
 }
 
 export interface RunOptions {
@@ -40,27 +45,29 @@ type Outcome<T> = { readonly answer: Answer<T> } | { readonly cause: unknown };
 
 export class Threads {
   readonly #options: ThreadOptions;
-  #pool: Piscina | null = null;
-  /** Those that have started. */
-  readonly #ready = new Set<unknown>();
+  readonly #threads: readonly Thread[];
   #watch: NodeJS.Timeout | null = null;
   readonly #closed = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
   #deaths = 0;
   #batches = 0;
-  #answers = 0;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ThreadOptions) {
+    const { threads, entry, limits } = options;
     this.#options = options;
+    this.#threads = Array.from({ length: threads }, () => new Thread({ entry, idleMs: limits.idleMs }));
   }
 
   get status(): PoolStatus {
-    return { threads: this.#pool?.threads.length ?? 0, batches: this.#batches, deaths: this.#deaths };
+    const threads = this.#threads.filter((thread) => thread.isThere).length;
+    return { threads, batches: this.#batches, deaths: this.#deaths };
   }
 
   /**
-   * The answer to one batch. Rejects at once with the reason of `signal`, with the error of the batch itself, or, when one
-   * worker after the other died of it, with `worker-died`.
+   * The answer to one batch. Rejects at once with the reason of `signal`, with the error of the batch itself, with
+   * `worker-unavailable` when the system gives no thread at all, or, when one worker after the other died of it, with
+   * `worker-died`.
    */
   async run<N extends TaskName>(
     name: N,
@@ -68,11 +75,17 @@ export class Threads {
     { signal, onRetry, timeoutMs = this.#options.limits.batchTimeoutMs }: RunOptions,
   ): Promise<Tasks[N]["answer"]> {
     const { attempts } = this.#options.limits;
-    for (let attempt = 1; ; attempt++) {
-      const outcome = await this.#unlessStopped(() => this.#try(name, task, timeoutMs), signal);
+    for (let deaths = 0; ; ) {
+      const thread = this.#leastBusy();
+      const outcome = await this.#unlessStopped(() => this.#try(thread, name, task, timeoutMs), signal);
       if ("answer" in outcome) return unpacked(outcome.answer);
+      if (isRefused(outcome.cause)) {
+        this.#refused(thread, outcome.cause);
+        continue;
+      }
       this.#deaths += 1;
-      if (attempt >= attempts) throw workerDied(attempts, outcome.cause);
+      deaths += 1;
+      if (deaths >= attempts) throw workerDied(attempts, outcome.cause);
       onRetry?.();
     }
   }
@@ -82,7 +95,31 @@ export class Threads {
     this.#closed.abort(new Error("the decision pool was closed"));
     await Promise.all(this.#underWay);
     await this.#started();
-    await this.#discard();
+    await Promise.all(this.#threads.map((thread) => thread.end()));
+  }
+
+  /** One that is there rather than one that is to be started; none that was refused a moment ago. */
+  #leastBusy(): Thread {
+    const latestMs = performance.now() - REFUSED_MS;
+    const able = this.#threads.filter((thread) => thread.isThere || thread.refusedAtMs <= latestMs);
+    const [first, ...others] = able;
+    if (first === undefined) throw this.#refusal("it refused one a moment ago");
+    return others.reduce((best, thread) => (weightOf(thread) < weightOf(best) ? thread : best), first);
+  }
+
+  #refused(thread: Thread, cause: Error): void {
+    const nowMs = performance.now();
+    thread.refusedAtMs = nowMs;
+    if (nowMs - this.#toldAtMs < TOLD_EVERY_MS) return;
+    this.#toldAtMs = nowMs;
+    this.#options.onRefused?.(this.#refusal(cause.message));
+  }
+
+  #refusal(why: string): KronError {
+    const further = this.status.threads > 0 ? "further " : "";
+    const hint = "look at what limits processes and threads: 'ulimit -u', and pids.max of the control group";
+    const details = { component: "planner", operation: "batch", hint } as const;
+    return new KronError("worker-unavailable", `the system gives no ${further}thread: ${why}`, details);
   }
 
   async #unlessStopped<T>(begin: () => Trial<T>, signal: AbortSignal): Promise<T> {
@@ -104,53 +141,33 @@ export class Threads {
     });
   }
 
-  #try<N extends TaskName>(name: N, task: Tasks[N]["task"], timeoutMs: number): Trial<Outcome<Tasks[N]["answer"]>> {
+  #try<N extends TaskName>(
+    thread: Thread,
+    name: N,
+    task: Tasks[N]["task"],
+    timeoutMs: number,
+  ): Trial<Outcome<Tasks[N]["answer"]>> {
     const patience = new Patience(timeoutMs);
-    const outcome = this.#attempt(name, { task, stop: patience.flag }, patience);
+    const outcome = this.#attempt<N>(thread, name, { task, stop: patience.flag }, patience);
     this.#begin(outcome);
     return { outcome, stop: () => patience.stop() };
   }
 
   /** Never rejects. */
   async #attempt<N extends TaskName>(
+    thread: Thread,
     name: N,
     batch: Batch<Tasks[N]["task"]>,
     patience: Patience,
   ): Promise<Outcome<Tasks[N]["answer"]>> {
-    const answersBefore = this.#answers;
     try {
-      const pool = await this.#open();
-      const answer = await pool.run(batch, { name, signal: patience.signal });
-      this.#answers += 1;
+      const answer = await thread.run(name, batch, patience.signal, this.#closed.signal);
       return { answer: answer as Answer<Tasks[N]["answer"]> };
     } catch (cause) {
-      // No batch gets through: threads that never became ready would be waited for by all of them.
-      if (patience.signal.aborted && this.#answers === answersBefore) void this.#discard();
       return { cause: patience.signal.reason ?? cause };
     } finally {
       patience.end();
     }
-  }
-
-  async #open(): Promise<Piscina> {
-    const piscina = await import("piscina");
-    this.#closed.signal.throwIfAborted();
-    if (this.#pool !== null) return this.#pool;
-    const { threads, entry, limits } = this.#options;
-    const pool = new piscina.Piscina({
-      filename: entry ?? fileURLToPath(import.meta.resolve("#decision-worker")),
-      minThreads: 0,
-      maxThreads: threads,
-      concurrentTasksPerWorker: 1,
-      idleTimeout: limits.idleMs,
-      recordTiming: false,
-    });
-    pool.on("workerCreate", (worker) => this.#ready.add(worker));
-    pool.on("workerDestroy", (worker) => this.#ready.delete(worker));
-    // A worker that fails without a batch: the batches that wait are looked after by the watch.
-    pool.on("error", () => {});
-    this.#pool = pool;
-    return pool;
   }
 
   #begin(outcome: Promise<unknown>): void {
@@ -165,25 +182,22 @@ export class Threads {
     });
   }
 
-  /** A worker that dies while it starts takes none of the batches with it, and nobody starts another for them. */
   #rescue(): void {
-    if (this.#pool !== null && this.#pool.queueSize > 0 && this.#pool.threads.length === 0) void this.#discard();
+    for (const thread of this.#threads) thread.rescue();
   }
 
   /** Until no thread is starting, within reason. */
   async #started(): Promise<void> {
     for (let waitedMs = 0; waitedMs < START_GRACE_MS; waitedMs += CLOSE_POLL_MS) {
-      if ((this.#pool?.threads.length ?? 0) <= this.#ready.size) return;
+      if (!this.#threads.some((thread) => thread.isStarting)) return;
       await delay(CLOSE_POLL_MS);
     }
   }
+}
 
-  async #discard(): Promise<void> {
-    const pool = this.#pool;
-    this.#pool = null;
-    this.#ready.clear();
-    await pool?.destroy();
-  }
+/** A batch is a batch, wherever it waits; of two threads with as many the one that is there comes first. */
+function weightOf({ load, isThere }: Thread): number {
+  return load + (isThere ? 0 : 0.5);
 }
 
 interface Trial<T> {

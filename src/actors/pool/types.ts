@@ -5,6 +5,7 @@
 import type { CrontabReading } from "../../core/config/crontab.js";
 import type { Place } from "../../core/config/located.js";
 import type { Settings } from "../../core/config/settings.js";
+import type { KronError } from "../../core/errors/kron-error.js";
 import type { ErrorCode } from "../../core/errors/registry.js";
 import type { ContentHash } from "../../core/job/content-hash.js";
 import type { JobDefinition, Target } from "../../core/job/definition.js";
@@ -45,6 +46,8 @@ export interface PlannedPage {
 
 export interface PlanOptions {
   readonly now: EpochMs;
+  /** Called first, with the number of documents in the store: about as many rows will come. */
+  readonly onCount?: (documents: number) => void;
   /** Ends the planning at once; `planAll` then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
@@ -162,6 +165,8 @@ export interface DecisionPoolOptions {
   readonly entry?: string;
   /** Overrides the sizes that were measured; for tests. */
   readonly limits?: Partial<PoolLimits>;
+  /** Told now and then, while the system gives fewer threads than are wanted: this thread does their work then. */
+  readonly onRefused?: (error: KronError) => void;
 }
 
 export interface PoolLimits {

@@ -37,8 +37,12 @@ export class Boot {
   /** Rejects with the KronError that refuses the start. */
   async run(wanted: Wanted, now: EpochMs, onReady: () => void): Promise<void> {
     const survey = new Survey(this.jobs.rows, wanted, (handle) => this.schedule.placeResting(handle));
-    if (wanted !== "as-stored") this.schedule.reserve(wanted.size);
-    await (this.ports.plan ?? planHere)(this.ports.store, { now, onPage: (page) => survey.take(page) });
+    if (wanted !== "as-stored") this.reserve(wanted.size);
+    await (this.ports.plan ?? planHere)(this.ports.store, {
+      now,
+      onCount: (documents) => this.reserve(documents),
+      onPage: (page) => survey.take(page),
+    });
     if (wanted === "as-stored") await this.mustBeReadable(survey);
     this.announceCorrupt(
       await recoverUnusable(survey, { ports: this.ports, wanted, now, settings: this.settings }),
@@ -56,6 +60,12 @@ export class Boot {
     await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true));
     // Of what is on record already, nobody is new.
     if (wanted !== "as-stored") await inTurns(newcomers, (handle) => this.greet(handle, wanted));
+  }
+
+  /** Growing by and by would hold up the loop, the longer the more jobs there are. */
+  private reserve(jobs: number): void {
+    this.jobs.rows.reserve(jobs);
+    this.schedule.reserve(jobs);
   }
 
   /** The survey looks at no definition of what runs or is corrupt; taken for undefined, a job would be removed or left out. */

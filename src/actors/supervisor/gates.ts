@@ -5,6 +5,7 @@
 import type { ErrorCode } from "../../core/errors/registry.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Armed, ArmRequest, GoOutcome, Launcher } from "../launcher/port.js";
+import { namedRefusal } from "./named-refusal.js";
 
 /** How long before their second processes are begun to be made ready: the least, and what each of those that may wait takes. */
 export const LEAST_LEAD_MS = 5_000;
@@ -72,7 +73,7 @@ export class Gates {
     const made = await this.track(this.launcher.arm(request));
     if (!made.ok) {
       this.drop(attemptId, gate);
-      return made.error;
+      return namedRefusal(made.error, request.command);
     }
     if (gate.isUnwanted) {
       await this.track(this.launcher.abort(made.value));

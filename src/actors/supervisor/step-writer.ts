@@ -76,9 +76,11 @@ export class StepWriter {
   announce(fact: LedgerFact, decision: DecisionRecord | null): void {
     this.teller.emit(eventOfFact(fact, decision));
     if (fact.kind === "run_ended" && fact.exitCode !== 0 && fact.exitCode !== null) {
-      const { identity, run, exitCode } = fact;
+      const { identity, run, exitCode, reason } = fact;
       const about = { operation: "run", identity, periodId: run.periodId };
-      this.teller.report("exit-nonzero", `the command ended with exit code ${exitCode}`, about);
+      const isUnbegun = reason === "exec-failed";
+      const what = isUnbegun ? "the command could not be executed:" : "the command ended with";
+      this.teller.report(isUnbegun ? "exec-failed" : "exit-nonzero", `${what} exit code ${exitCode}`, about);
     }
   }
 }

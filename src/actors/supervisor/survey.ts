@@ -13,7 +13,7 @@ import type { JobRows } from "./job-rows.js";
 import type { WantedJobs } from "./wanted-jobs.js";
 
 /** Taken in before everything else has its turn. */
-const ROWS_PER_TURN = 512;
+export const ROWS_PER_TURN = 512;
 
 /** A document that cannot be used, and whose it is, as far as anybody knows. */
 export interface Unusable extends PlannedProblem {
@@ -42,7 +42,6 @@ export class Survey {
     private readonly onResting: (handle: TimelineHandle) => void,
   ) {
     this.seen = new Uint8Array(wanted === "as-stored" ? 0 : wanted.size);
-    if (wanted !== "as-stored") rows.reserve(wanted.size);
   }
 
   async take(page: PlannedPage): Promise<void> {
@@ -140,17 +139,17 @@ function keyOrder(identity: string): number {
   return Number.parseInt(documentKey(identity).slice(0, 12), 16);
 }
 
-function standingAt({ standing }: PlannedPage, index: number): Standing {
+export function standingAt({ standing }: PlannedPage, index: number): Standing {
   const name = STANDINGS[standing[index] as number];
   if (name === undefined) throw new Error(`invariant broken: no standing ${standing[index]}`);
   return name;
 }
 
-function identityAt({ identityBytes }: PlannedPage, from: number, end: number): string {
+export function identityAt({ identityBytes }: PlannedPage, from: number, end: number): string {
   return Buffer.from(identityBytes.buffer, identityBytes.byteOffset + from, end - from).toString();
 }
 
-function contentAt({ contentHash }: PlannedPage, index: number): ContentHash {
+export function contentAt({ contentHash }: PlannedPage, index: number): ContentHash {
   return { high: contentHash[index * 2] as number, low: contentHash[index * 2 + 1] as number };
 }
 
@@ -158,7 +157,7 @@ function isSame(one: ContentHash, other: ContentHash): boolean {
   return one.high === other.high && one.low === other.low;
 }
 
-function instantAt(times: Float64Array, index: number): EpochMs | null {
+export function instantAt(times: Float64Array, index: number): EpochMs | null {
   const at = times[index] as number;
   return Number.isNaN(at) ? null : at;
 }

@@ -1,6 +1,6 @@
 import type { RunNowResult } from "../../actors/supervisor/port.js";
 import { parseDuration } from "../../core/time/duration.js";
-import { formatInstant, parseInstant } from "../../core/time/instant.js";
+import { formatSecond, parseInstant } from "../../core/time/instant.js";
 import type { OptionSpec, ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
 import { askDaemon } from "../daemon.js";
@@ -49,7 +49,7 @@ async function pause(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const reason = args.text("reason");
   if (reason === undefined || reason === "") throw usageError("a pause needs a reason", '--reason "database upgrade"');
   await askDaemon(args, io, { op: "pause", identity, untilAt, reason });
-  const until = formatInstant(untilAt);
+  const until = formatSecond(untilAt);
   await printValue({ identity, until, reason }, () => `${identity} is paused until ${until}\n`, args, io);
   return EXIT.ok;
 }

@@ -23,6 +23,8 @@ export interface ErrorKind {
   readonly fatal: boolean;
   readonly level: LogLevel;
   readonly meaning: string;
+  /** The error model names it, and nothing here raises it: why not, and what takes its place. */
+  readonly never?: string;
 }
 
 function configuration(meaning: string): ErrorKind {
@@ -108,7 +110,12 @@ export const ERRORS = {
   // Deciding. The period stays open and the decision is tried again with the same inputs (S18).
   "decision-failed": operating("SchedulingError", "a decision cannot be computed (S18)"),
   "invariant-broken": operating("SchedulingError", "an internal invariant does not hold"),
-  "constraint-evaluation-failed": operating("ConstraintError", "a constraint cannot be evaluated for a candidate"),
+  "constraint-evaluation-failed": {
+    ...operating("ConstraintError", "a constraint cannot be evaluated for a candidate"),
+    never:
+      "clauses are read and bounded with the definition (constraint-syntax, constraint-range), and for a candidate they are " +
+      "compared as numbers; a zone that cannot be resolved any more fails the whole decision (decision-failed)",
+  },
   // Starting. No process was created: the period stays open until its deadline passes (S24).
   "command-not-found": operating("ExecutionError", "the command does not exist"),
   "command-not-executable": operating("ExecutionError", "the command may not be executed"),
@@ -137,6 +144,12 @@ export const ERRORS = {
   "launcher-died": operating("SystemError", "the launcher process ended; its gates are closed and it is started again"),
   "launcher-unavailable": operating("SystemError", "the launcher process cannot be started"),
   "worker-died": operating("SystemError", "a decision worker ended; its batch is computed again"),
+  "worker-unavailable": {
+    category: "SystemError",
+    fatal: false,
+    level: "warn",
+    meaning: "the system gives no thread for decisions: they are computed by the daemon's own, more slowly",
+  },
   "socket-unavailable": operating("SystemError", "a socket cannot be opened"),
   "log-unwritable": operating("SystemError", "lines of the log could not be written; the ledger has what they told"),
   "config-unreadable": configuration("a configuration file cannot be read"),

@@ -1,5 +1,5 @@
 /** The transitions that come from people: a definition seen, changed or removed, a pause, a rewind. They start nothing. */
-import { type EpochMs, floorToSecond, formatInstant } from "../time/instant.js";
+import { type EpochMs, floorToSecond, formatInstant, formatSecond } from "../time/instant.js";
 import { lastHandledAt, type StateDocument } from "./document.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
@@ -20,7 +20,7 @@ export function define(
   const isCarried = carriedAt !== null && RemovedAt === undefined;
   const next: StateDocument = {
     ...rest,
-    DefinedAt: formatInstant(floorToSecond(now)),
+    DefinedAt: formatSecond(now),
     DefinitionHash: definitionHash,
     ...(isCarried ? { CarriedPeriodID: formatInstant(carriedAt) } : {}),
   };
@@ -32,7 +32,7 @@ export function retire(document: StateDocument, now: EpochMs): Transition {
   if (document.RemovedAt !== undefined) {
     return unchanged(document);
   }
-  const next = { ...document, RemovedAt: formatInstant(floorToSecond(now)) };
+  const next = { ...document, RemovedAt: formatSecond(now) };
   return sealed(document, next, { kind: "removed", identity: document.Identity, at: now });
 }
 

@@ -5,7 +5,7 @@
 import type { Decision } from "../decision/model.js";
 import { isHandled } from "../periods.js";
 import type { MissedReason, SkippedReason } from "../policy.js";
-import { type EpochMs, floorToSecond, formatInstant } from "../time/instant.js";
+import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
 import {
   type ActiveState,
   activeStates,
@@ -83,7 +83,7 @@ export function closePeriod(
     Outcome: closing.outcome,
     NominalTime: decision.periodId,
     ChosenTime: closed.LastChosenTime,
-    CompletedAt: secondText(now),
+    CompletedAt: formatSecond(now),
     ExitCode: null,
     Reason: closing.reason,
   };
@@ -136,7 +136,7 @@ function activeOf(
   return {
     PeriodID: periodId,
     PID: claimed.pid,
-    StartedAt: secondText(now),
+    StartedAt: formatSecond(now),
     ChosenTime: formatInstant(chosenAt),
     ...(claimed.pidStartTicks === null ? {} : { PIDStartTicks: claimed.pidStartTicks }),
     ...(claimed.bootId === null ? {} : { BootID: claimed.bootId }),
@@ -159,8 +159,4 @@ function outcomeFact(
 function startedFact(document: StateDocument, active: ActiveState, at: EpochMs): LedgerFact {
   const attemptId = active.AttemptID ?? null;
   return { kind: "run_started", identity: document.Identity, run: keyOf(active), attemptId, at };
-}
-
-function secondText(at: EpochMs): string {
-  return formatInstant(floorToSecond(at));
 }

@@ -3,7 +3,7 @@
  * and process are exactly the ones that ended (S22): a late report of an old run must not erase a newer one.
  */
 import type { RunKey } from "../policy.js";
-import { type EpochMs, floorToSecond, formatInstant } from "../time/instant.js";
+import { type EpochMs, formatSecond } from "../time/instant.js";
 import { type ActiveState, activeStates, type HistoryEntry, isSameRun, keyOf, type StateDocument } from "./document.js";
 import { appendHistory } from "./history.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
@@ -67,7 +67,7 @@ function entryOf(active: ActiveState, ending: RunEnding, now: EpochMs): HistoryE
     Outcome: "executed",
     NominalTime: active.PeriodID,
     ChosenTime: active.ChosenTime,
-    CompletedAt: formatInstant(floorToSecond(now)),
+    CompletedAt: formatSecond(now),
     ExitCode: ending.exitCode,
     ...(ending.reason === null ? {} : { Reason: ending.reason }),
     StartedAt: active.StartedAt,

@@ -88,7 +88,7 @@ export function jobSnapshot({ job, definition, undecided, isResting, wakeAt }: J
     isSuspended,
     isResting,
     ...wake,
-    undecided: undecided && withInstants(undecided),
+    undecided: undecided && { ...withInstants(undecided), elder: undecided.elder && withInstants(undecided.elder) },
   };
   const isGone = isResting && job.matches({ standing: "removed" });
   return snapshotOf(isGone ? "stopped" : "active", job.value, shown);

@@ -125,14 +125,15 @@ describe("S24: exec failing after GO is executed", () => {
     return file;
   }
 
-  it.each<[name: string, content: string, code: number]>([
-    ["an interpreter that does not exist", "#!/nonexistent/interpreter\n", 127],
-    ["a binary of no known format", "\x7fELF and nothing more", 126],
-    ["a script without a first line is run by sh", "exit 5\n", 5],
-  ])("%s", async (_, content, code) => {
+  it.each<[name: string, content: string, code: number, cause: "exec-failed" | null]>([
+    ["an interpreter that does not exist", "#!/nonexistent/interpreter\n", 127, "exec-failed"],
+    ["a binary of no known format", "\x7fELF and nothing more", 126, "exec-failed"],
+    ["a script without a first line is run by sh", "exit 5\n", 5, null],
+    ["a command that ends with 127 by itself", "#!/bin/sh\nexit 127\n", 127, null],
+  ])("%s", async (_, content, code, cause) => {
     const launcher = shared();
     const armed = await launcher.run(shellRequest("", command(script(content, 0o755))));
-    expect(await launcher.exitOf(armed)).toMatchObject({ exitCode: code, signal: null, wasObserved: true });
+    expect(await launcher.exitOf(armed)).toMatchObject({ exitCode: code, signal: null, wasObserved: true, cause });
   });
 
   it("a command that disappears between READY and GO", async () => {
@@ -141,6 +142,6 @@ describe("S24: exec failing after GO is executed", () => {
     const armed = await launcher.ready(shellRequest("", command(file)));
     fs.rmSync(file);
     expect(await launcher.port.go(armed, Date.now() + 60_000)).toBe("started");
-    expect((await launcher.exitOf(armed)).exitCode).toBe(127);
+    expect(await launcher.exitOf(armed)).toMatchObject({ exitCode: 127, cause: "exec-failed" });
   });
 });

@@ -157,6 +157,20 @@ describe("planning every job of a store", () => {
     expect([...progress].sort((a, b) => a - b)).toEqual(progress);
   });
 
+  it("whoever asks is told first how many documents there are", async () => {
+    const { store } = await openStore(quietJobs(130));
+    for (const threads of [0, 2]) {
+      const told: string[] = [];
+      await newPool({ threads, limits: SMALL }).planAll(store, {
+        now: NOW,
+        onCount: (documents) => void told.push(`${documents} documents`),
+        onPage: () => void told.push("a page"),
+      });
+      expect(told.slice(0, 2)).toEqual(["130 documents", "a page"]);
+      expect(told.lastIndexOf("130 documents")).toBe(0);
+    }
+  });
+
   it("small stores and empty ones take no thread", async () => {
     const pool = newPool({ threads: 2 });
     const { store } = await openStore();

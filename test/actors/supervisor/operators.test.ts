@@ -130,7 +130,7 @@ describe("S40: a run by hand is answered, whatever becomes of it", () => {
   const refusal = { code: "command-not-found" as const, message: "no such file: /bin/true" };
   test.each([
     ["a job that can be started", {}, { ok: true, slot: "2026-03-01T00:00:01Z", pid: 1000 }],
-    ["a command that does not exist", { refusal }, { ok: false, message: refusal.message }],
+    ["a command that does not exist", { refusal }, { ok: false, message: `${refusal.message}: /bin/true` }],
   ])("%s", async (_name, behaviour, answer) => {
     const world = new World({ behaviour: () => behaviour });
     await world.boot([job("a", "5 * * * *")]);

@@ -15,6 +15,7 @@ import {
   type OpenedConfig,
 } from "../../../persist/config-files.js";
 import { Lanes } from "../lanes.js";
+import { orHere } from "../or-here.js";
 import type { Planning } from "../plan-all.js";
 import type { ConfigManifestFile, LoadedConfiguration, LoadOptions } from "../types.js";
 import { linePieces, readWhole } from "./line-pieces.js";
@@ -143,12 +144,13 @@ class Loading {
   async #make(task: PieceTask): Promise<Piece> {
     const { signal = NEVER } = this.#options;
     const { threads, limits } = this.#planning;
+    const here = (): Piece => readPiece(task, () => signal.throwIfAborted());
     if (this.#isPooled && threads !== null) {
       const timeoutMs = limits.batchTimeoutMs + task.bytes.length * MS_PER_BYTE;
-      return threads.run("readPiece", task, { signal, timeoutMs });
+      return orHere(threads.run("readPiece", task, { signal, timeoutMs }), here);
     }
     await nextTurn();
-    return readPiece(task, () => signal.throwIfAborted());
+    return here();
   }
 
   #take(made: Made): void {

@@ -1,4 +1,4 @@
-import { formatInstant } from "../../../core/time/instant.js";
+import { formatSecond } from "../../../core/time/instant.js";
 import type { PlanAnswer, StatusAnswer } from "../../../krond/control-requests.js";
 import type { ParsedArgs } from "../../args.js";
 import type { Command } from "../../command.js";
@@ -22,11 +22,11 @@ async function status(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     pid,
     version,
     state: stateDirectory,
-    started_at: formatInstant(bootedAt),
+    started_at: formatSecond(bootedAt),
     jobs,
     running: active,
     armed,
-    next_due_at: nextDueAt === null ? null : formatInstant(nextDueAt),
+    next_due_at: nextDueAt === null ? null : formatSecond(nextDueAt),
   };
   const pairs = Object.entries(shown).map(([name, field]) => [name, String(field ?? "-")] as const);
   await printValue(shown, () => renderPairs(pairs, paintFor(args, io)), args, io);
