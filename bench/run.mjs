@@ -7,11 +7,11 @@
  */
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { saveResult, writeDocument } from "./lib/document.mjs";
 import { machine } from "./lib/measure.mjs";
 import { isInstalled, npmCi } from "./lib/npm.mjs";
 import { markdown } from "./lib/report.mjs";
+import { readArguments } from "./lib/usage.mjs";
 
 const BENCHMARKS = {
   core: () => import("./core/index.mjs"),
@@ -30,25 +30,15 @@ const BENCHMARKS = {
 const GROUPS = { krond: ["fire", "commit", "boot", "idle", "memory"] };
 const folder = fileURLToPath(new URL(".", import.meta.url));
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: "string" },
-    quick: { type: "boolean", default: false },
-    full: { type: "boolean", default: false },
-    document: { type: "boolean", default: false },
-    check: { type: "boolean", default: false },
-    save: { type: "boolean", default: false },
-  },
-});
+const read = readArguments(process.argv.slice(2), [...Object.keys(BENCHMARKS), ...Object.keys(GROUPS)]);
+if (read.exit !== null) {
+  process.stdout.write(read.out ?? "");
+  process.stderr.write(read.err ?? "");
+  process.exit(read.exit);
+}
+const { values, positionals } = read;
 if (values.document) process.exit(writeDocument(positionals, { isCheck: values.check }));
 const names = positionals.length > 0 ? positionals.flatMap((name) => GROUPS[name] ?? name) : Object.keys(BENCHMARKS);
-const unknown = names.filter((name) => !(name in BENCHMARKS));
-if (unknown.length > 0) {
-  const known = [...Object.keys(BENCHMARKS), ...Object.keys(GROUPS)].join(", ");
-  process.stderr.write(`bench: unknown name ${unknown.join(", ")}; there is: ${known}\n`);
-  process.exit(1);
-}
 
 /** Peers live in a package of their own, so that installing Kron never installs them. */
 function installPeers() {

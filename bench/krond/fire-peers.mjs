@@ -9,6 +9,8 @@ import { crontabLine, crontabs } from "./jobs.mjs";
 import { readStamps } from "./stamps.mjs";
 
 const LEAD_MS = 500;
+/** A shell is ready in a quarter of this. */
+const GATE_LEAD_MS = 3;
 const NODE_LEAD_MS = 200;
 const NODE_LIMIT_MS = 300_000;
 const CRON_LIMIT_MS = 50_000;
@@ -20,6 +22,15 @@ const MINUTE_MS = 60_000;
 export async function stampsOf(file, count, limitMs) {
   await eventually(() => readStamps(file).length >= count, limitMs, "starting").catch(() => null);
   return readStamps(file);
+}
+
+/** Gates like Kron's, made ready by a C program and released by it: the limit for whoever holds processes ready. */
+export async function gatesRound({ spawner, script, file, count }) {
+  const dueAt = Date.now() + LEAD_MS + count * GATE_LEAD_MS;
+  const child = spawn(spawner, ["gates", String(count), String(dueAt), script, spawner, file], { stdio: "ignore" });
+  const [code] = await once(child, "exit");
+  if (code !== 0) throw new Error(`the C program with the gates ended with ${code}`);
+  return { dueAt, stamps: readStamps(file) };
 }
 
 /** Two processes that do nothing but posix_spawn, the fastest way there is. */

@@ -2,14 +2,15 @@
  * P5: many jobs chosen for one and the same second. How late is each command, by the time that it writes down itself as the
  * first thing it does; how many start a second; how late the daemon's event loop is meanwhile; and whether any is missed.
  */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { bundle } from "../lib/bundle.mjs";
 import { median } from "../lib/measure.mjs";
 import { inWorkplace, until } from "../lib/workplace.mjs";
 import { withKrond } from "./daemon.mjs";
 import { cronRefusal, cronVersion } from "./debian-cron.mjs";
-import { cronRounds, NodeSpawner, spawnersRound, stampsOf } from "./fire-peers.mjs";
+import { cronRounds, gatesRound, NodeSpawner, spawnersRound, stampsOf } from "./fire-peers.mjs";
 import { dueJob, jsonLines } from "./jobs.mjs";
 import { loopDelayMs } from "./metrics.mjs";
 import { clockShift, nativePrograms } from "./native.mjs";
@@ -19,11 +20,12 @@ import { latenessOf } from "./stamps.mjs";
 /** `spacingMs`: from one chosen second to the next. Between them the others have their turn. */
 const FULL = {
   sizes: [
-    { count: 1_000, rounds: 5, spacingMs: 15_000, nodeRounds: 3, cronRounds: 3 },
-    { count: 5_000, rounds: 5, spacingMs: 25_000, nodeRounds: 0, cronRounds: 3 },
+    { count: 1_000, rounds: 5, spacingMs: 20_000, nodeRounds: 3, cronRounds: 3 },
+    { count: 5_000, rounds: 3, spacingMs: 60_000, nodeRounds: 0, cronRounds: 3 },
+    { count: 5_000, rounds: 3, spacingMs: 60_000, nodeRounds: 0, cronRounds: 0, maxArmed: 5_000 },
   ],
 };
-const QUICK = { sizes: [{ count: 1_000, rounds: 3, spacingMs: 9_000, nodeRounds: 1, cronRounds: 1 }] };
+const QUICK = { sizes: [{ count: 1_000, rounds: 3, spacingMs: 12_000, nodeRounds: 1, cronRounds: 1 }] };
 
 const FIRST_LEAD_MS = 8_000;
 const LEAD_PER_JOB_MS = 0.3;
@@ -36,9 +38,12 @@ const DEADLINE_MS = 30_000;
 const ENDS_LIMIT_MS = 10_000;
 const SETTLE_MS = 500;
 
+const GATE = new URL("../../src/actors/launcher/gate.ts", import.meta.url).pathname;
+
 class TooLate extends Error {}
 
 const C_PEER = "posix_spawn from two C processes";
+const GATES_PEER = "gates alone, released by a C program";
 const NODE_PEER = "child_process.spawn, heap of 1 GB";
 
 function identityOf(round, index) {
@@ -52,6 +57,20 @@ async function assertChosen(job, dueAt) {
   if (chosenAt !== dueAt) throw new Error(`bench: ${job.identity} is chosen for ${chosenAt}, not for ${dueAt}`);
 }
 
+/** The configuration: a folder, when there are settings beside the jobs. */
+async function writeConfig(directory, name, size, dueAts, commandOf) {
+  if (size.maxArmed === undefined) {
+    const file = join(directory, `${name}.jsonl`);
+    await writeJobs(file, size, dueAts, commandOf);
+    return file;
+  }
+  const folder = join(directory, name);
+  mkdirSync(folder);
+  writeFileSync(join(folder, "settings.yaml"), `max_armed: ${size.maxArmed}\njobs: []\n`);
+  await writeJobs(join(folder, "jobs.jsonl"), size, dueAts, commandOf);
+  return folder;
+}
+
 async function writeJobs(file, { count, rounds }, dueAts, commandOf) {
   const jobs = Array.from({ length: rounds }, (_, round) =>
     Array.from({ length: count }, (_, index) => dueJob(identityOf(round, index), dueAts[round], commandOf(round))),
@@ -63,13 +82,13 @@ async function writeJobs(file, { count, rounds }, dueAts, commandOf) {
 /** All rounds of one daemon: it holds the jobs of all of them, and each round is chosen for a second of its own. */
 async function krondRounds(directory, size, programs, betweenRounds, leadMs) {
   const files = Array.from({ length: size.rounds }, (_, round) =>
-    join(directory, `stamps-${size.count}-${leadMs}-${round}`),
+    join(directory, `stamps-${keyOf(size)}-${leadMs}-${round}`),
   );
   const firstAt = Math.ceil((Date.now() + leadMs) / 1000) * 1000;
   const dueAts = files.map((_, round) => firstAt + round * size.spacingMs);
-  const config = join(directory, "jobs.jsonl");
-  await writeJobs(config, size, dueAts, (round) => programs.stamp(files[round]));
-  const state = join(directory, `state-${size.count}-${leadMs}`);
+  const name = `${keyOf(size)}-${leadMs}`;
+  const config = await writeConfig(directory, `jobs-${name}`, size, dueAts, (round) => programs.stamp(files[round]));
+  const state = join(directory, `state-${name}`);
   return withKrond({ config, state, limitMs: BOOT_LIMIT_MS }, async (krond) => {
     if (Date.now() > firstAt - CALM_MS) throw new TooLate();
     const rounds = [];
@@ -134,34 +153,49 @@ async function nodeRounds(directory, { count, nodeRounds: rounds }, programs) {
 }
 
 async function cronMeasured(directory, { count, cronRounds: rounds }, programs, { isQuick, refusal }) {
-  if (refusal !== null) return [];
+  if (refusal !== null || rounds === 0) return [];
   const shiftLibrary = isQuick ? clockShift(directory) : null;
   const done = await cronRounds({ directory, stamp: programs.stamp, count, rounds, shiftLibrary });
   return done.map(({ dueAt, stamps }) => latenessOf(stamps, dueAt));
 }
 
 async function measureSize(directory, size, context) {
-  const { programs } = context;
-  process.stderr.write(`bench: fire, ${thousands(size.count)} jobs ...\n`);
+  const { programs, script } = context;
+  const { spawner } = programs;
+  const { count } = size;
+  process.stderr.write(`bench: fire, ${whatOf(size)} ...\n`);
   const spawners = [];
+  const gates = [];
   const spawnOnce = async () => {
-    if (programs.spawner === null) return;
-    const file = join(directory, `spawners-${size.count}-${spawners.length}`);
-    const { dueAt, stamps } = await spawnersRound({ spawner: programs.spawner, file, count: size.count });
-    spawners.push(latenessOf(stamps, dueAt));
+    if (spawner === null) return;
+    const fileOf = (kind) => join(directory, `${kind}-${keyOf(size)}-${spawners.length}`);
+    const spawned = await spawnersRound({ spawner, file: fileOf("spawners"), count });
+    const released = await gatesRound({ spawner, script, file: fileOf("gates"), count });
+    spawners.push(latenessOf(spawned.stamps, spawned.dueAt));
+    gates.push(latenessOf(released.stamps, released.dueAt));
   };
   const krond = await measuredKrond(directory, size, programs, spawnOnce);
   const node = await nodeRounds(directory, size, programs);
   const cron = await cronMeasured(directory, size, programs, context);
-  return { krond, spawners, node, cron };
+  return { krond, spawners, gates, node, cron };
 }
 
-function rowsOf({ count }, { krond, spawners, node, cron }, cronName) {
-  const what = `${thousands(count)} jobs chosen for one second`;
+function keyOf({ count, maxArmed = "default" }) {
+  return `${count}-${maxArmed}`;
+}
+
+function whatOf({ count, maxArmed }) {
+  const setting = maxArmed === undefined ? "" : `, max_armed ${thousands(maxArmed)}`;
+  return `${thousands(count)} jobs chosen for one second${setting}`;
+}
+
+function rowsOf(size, { krond, spawners, gates, node, cron }, cronName) {
+  const what = whatOf(size);
   const ours = krond.rounds;
   const peers = [
     { name: C_PEER, rounds: spawners },
-    { name: cronName, rounds: cron },
+    { name: GATES_PEER, rounds: gates },
+    ...(size.cronRounds === 0 ? [] : [{ name: cronName, rounds: cron }]),
     ...(node.length === 0 ? [] : [{ name: NODE_PEER, rounds: node }]),
   ];
   // Of krond and its launchers, from before processes are made ready until all have ended.
@@ -213,6 +247,7 @@ export async function run({ isQuick }) {
   const settings = isQuick ? QUICK : FULL;
   return inWorkplace("fire", async (directory) => {
     const programs = nativePrograms(directory);
+    const { GATE_SCRIPT: script } = await import(await bundle(GATE, directory, "gate"));
     const refusal = cronRefusal();
     const cronName = `Debian cron ${refusal === null ? cronVersion() : ""}`.trim();
     const rows = [];
@@ -222,7 +257,7 @@ export async function run({ isQuick }) {
     if (refusal !== null) notes.push(`P5: Debian cron is not available: ${refusal}.`);
     notes.push(`P5: systemd's timers were not measured: ${systemdReason()}.`);
     for (const size of settings.sizes) {
-      const measured = await measureSize(directory, size, { programs, isQuick, refusal });
+      const measured = await measureSize(directory, size, { programs, script, isQuick, refusal });
       rows.push(...rowsOf(size, measured, cronName));
       notes.push(...notesOf(size, measured));
     }

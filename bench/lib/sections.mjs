@@ -185,8 +185,17 @@ export const BUDGETS = [
   {
     id: "P5",
     key: "P5-rate",
-    budget: "5,000 at once: at least 70 % of the starts a second of C's posix_spawn",
-    figure: (rows, better) => least(against(named(rows, /^starts a second, 5,000 /), /posix_spawn/), better),
+    budget:
+      "5,000 at once, all of them made ready (`max_armed`): at least 70 % of the starts a second of C's posix_spawn",
+    figure: (rows, better) => least(against(named(rows, /^starts a second, 5,000 .*max_armed/), /posix_spawn/), better),
+    isHeld: (value) => value >= 0.7,
+    told: times,
+  },
+  {
+    id: "P5",
+    key: "P5-rate-default",
+    budget: "the same with 1,000 of them made ready, as it comes",
+    figure: (rows, better) => least(against(named(rows, /^starts a second, 5,000 [^,]*$/), /posix_spawn/), better),
     isHeld: (value) => value >= 0.7,
     told: times,
   },

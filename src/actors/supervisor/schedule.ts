@@ -6,29 +6,38 @@ import { type EpochMs, MINUTE_MS } from "../../core/time/instant.js";
 import type { Clock } from "../clock.js";
 import { Timeline, type TimelineHandle } from "../timeline.js";
 import { type Wake, Waker } from "../waker.js";
+import { ClockReturn } from "./clock-return.js";
 import type { SupervisorCore } from "./core.js";
 import type { JobEntry } from "./job-entry.js";
 import type { JobSet } from "./job-set.js";
+import type { SupervisorPorts } from "./port.js";
 
 /** Jobs woken before the loop gets to breathe. */
 const WOKEN_PER_TURN = 16;
+/** Rows looked at, likewise. */
+const LOOKED_AT_PER_TURN = 16_384;
 /** S13: a wake later than this is a return. */
 const LATE_WAKE_MS = MINUTE_MS;
 
 export class Schedule {
   private readonly timeline = new Timeline();
   private readonly waker: Waker;
+  private readonly clockReturn: ClockReturn;
   private isOpen = false;
   private isWakerStale = false;
 
+  private readonly clock: Clock;
+
   constructor(
-    private readonly clock: Clock,
+    ports: Pick<SupervisorPorts, "clock" | "plan" | "store">,
     private readonly jobs: JobSet,
     private readonly core: SupervisorCore,
     private readonly onJump: (now: EpochMs, jumpMs: number) => void,
   ) {
+    this.clock = ports.clock;
+    this.clockReturn = new ClockReturn(ports, jobs, (handle) => this.placeResting(handle));
     this.waker = new Waker(
-      clock,
+      ports.clock,
       () => this.timeline.peekAt(),
       (wake) => this.tick(wake),
     );
@@ -42,6 +51,7 @@ export class Schedule {
   close(): void {
     this.isOpen = false;
     this.waker.stop();
+    this.clockReturn.cancel();
   }
 
   /** Saves growing step by step when the number of jobs is known. */
@@ -89,22 +99,27 @@ export class Schedule {
     const { rows } = this.jobs;
     for (const entry of this.jobs.entries()) this.core.executor.unprepare(entry);
     for (const handle of rows.handles()) rows.setMustReturn(handle, true);
-    this.wakeMarked(0, now);
+    this.core.begin(this.core.track(this.returnAll(now)));
+  }
+
+  private async returnAll(now: EpochMs): Promise<void> {
+    if (await this.clockReturn.restOn(now)) this.wakeMarked(0);
   }
 
   /** Jobs that come later know the time already. */
-  private wakeMarked(from: TimelineHandle, now: EpochMs): void {
+  private wakeMarked(from: TimelineHandle): void {
     if (!this.isOpen) return;
     const { rows } = this.jobs;
     let handle = from;
-    for (let woken = 0; handle < rows.names.handleEnd && woken < WOKEN_PER_TURN; handle++) {
+    const end = Math.min(rows.names.handleEnd, from + LOOKED_AT_PER_TURN);
+    for (let woken = 0; handle < end && woken < WOKEN_PER_TURN; handle++) {
       // What was not told its definition yet looks at where it is when it is told (S16).
       if (!rows.names.has(handle) || !rows.mustReturn(handle) || rows.isUntold(handle)) continue;
-      this.core.deliver(this.jobs.at(handle), { type: "WAKE", isReturning: true, nominalAt: null }, now);
+      this.core.deliver(this.jobs.at(handle), { type: "WAKE", isReturning: true, nominalAt: null });
       woken += 1;
     }
     const next = handle;
-    this.goOn(next < rows.names.handleEnd, () => this.wakeMarked(next, now));
+    this.goOn(next < rows.names.handleEnd, () => this.wakeMarked(next));
   }
 
   private wakeDue(now: EpochMs, isLateWake: boolean): void {

@@ -79,7 +79,7 @@ class JobSupervisor implements Supervisor {
       },
       isBehind: (entry, now) => this.schedule.isBehind(entry, now),
     });
-    this.schedule = new Schedule(ports.clock, this.jobs, this.core, (now, jumpMs) => this.jumped(now, jumpMs));
+    this.schedule = new Schedule(ports, this.jobs, this.core, (now, jumpMs) => this.jumped(now, jumpMs));
     this.reloads = new Reload(ports, this.core, this.jobs, () => this.settings);
   }
 
