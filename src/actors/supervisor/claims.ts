@@ -4,6 +4,7 @@
  * what was done in their name.
  */
 import type { EpochMs } from "../../core/time/instant.js";
+import type { Activation } from "../../machines/activation.js";
 import type { Committer } from "./committer.js";
 import { type Executor, processOf } from "./executor.js";
 import { isRefusal } from "./gates.js";
@@ -19,16 +20,22 @@ export interface ClaimsHost {
   readonly isStopped: boolean;
   track<T>(operation: Promise<T>): Promise<T>;
   begin(operation: Promise<void>): void;
+  /** Takes the job to where it is with its claim; it is kept busy. */
+  enter(entry: JobEntry, activation: Activation, successorDueAt: EpochMs | null): void;
   /** Lets a job that was kept busy go on: with this, and with what has come for it meanwhile. */
   goOn(entry: JobEntry, first: Message): Promise<void>;
 }
 
-interface Claim {
+/** Of a job that is due. */
+export interface Claim {
   readonly entry: JobEntry;
   readonly rehearsal: Rehearsal;
 }
 
 export class Claims {
+  /** Lines of claims that are durable. */
+  private readonly untold = new Set<() => void>();
+
   constructor(
     private readonly ports: Pick<SupervisorPorts, "bootId" | "clock" | "versions">,
     private readonly records: Records,
@@ -51,43 +58,63 @@ export class Claims {
     prearmed.rehearsal = rehearse(stage, this.ports.versions);
   }
 
-  /** Whether the claim of this job, which is due, was worked out and holds. */
-  isReady({ prearmed, mustReturn }: JobEntry, now: EpochMs): boolean {
-    const rehearsal = prearmed?.rehearsal ?? null;
-    return rehearsal !== null && !mustReturn && !this.host.isSeen && isOnTime(rehearsal, now);
+  /** null: there is none that could be taken now, and the job is to be woken instead. */
+  claimOf(entry: JobEntry, now: EpochMs): Claim | null {
+    const rehearsal = entry.prearmed?.rehearsal ?? null;
+    if (rehearsal === null || entry.mustReturn || this.host.isSeen || this.host.isStopped) return null;
+    return isOnTime(rehearsal, now) ? { entry, rehearsal } : null;
   }
 
-  /** Of jobs that are ready. */
-  take(entries: readonly JobEntry[], now: EpochMs): void {
-    const claims = entries.flatMap((entry) => {
-      const rehearsal = entry.prearmed?.rehearsal ?? null;
-      return rehearsal === null ? [] : [{ entry, rehearsal }];
-    });
-    if (claims.length > 0 && !this.host.isStopped) this.host.begin(this.host.track(this.takeNow(claims, now)));
+  /** Right after they were found to be on time. */
+  take(claims: readonly Claim[], now: EpochMs): void {
+    if (claims.length > 0) this.host.begin(this.host.track(this.takeNow(claims, now)));
+  }
+
+  /** What has begun is told before anything else, such as that the daemon has failed. */
+  tellAll(): void {
+    for (const tell of [...this.untold]) tell();
   }
 
   private async takeNow(claims: readonly Claim[], now: EpochMs): Promise<void> {
     for (const { entry, rehearsal } of claims) {
-      entry.isBusy = true;
       entry.prearmed = null;
-      entry.activation = rehearsal.activation;
-      entry.successorDueAt = rehearsal.successorDueAt;
-      this.executor.claimed(entry, rehearsal);
+      this.executor.starts.add(rehearsal.go.attemptId);
+      this.host.enter(entry, rehearsal.activation, rehearsal.successorDueAt);
     }
     await this.committer.add({
       documents: claims.map(({ rehearsal }) => rehearsal.write),
       ledger: claims.flatMap(({ rehearsal }) => rehearsal.ledger),
     });
+    const telling = claims.map((claim) => this.teller(claim, now));
     // Another commit may have failed meanwhile: from then on nothing is begun.
-    if (this.host.isStopped) return;
+    if (this.host.isStopped) {
+      this.tellAll();
+      return;
+    }
     const durableAt = this.ports.clock.now();
-    for (const { entry, rehearsal } of claims) this.host.begin(this.executor.goAhead(entry, rehearsal.go));
-    for (const claim of claims) this.host.begin(this.host.track(this.follow(claim, now, durableAt)));
+    for (const { entry, rehearsal } of claims) this.host.begin(this.executor.release(entry, rehearsal.go));
+    for (const [index, claim] of claims.entries()) {
+      this.host.begin(this.host.track(this.takeUp(claim, durableAt, telling[index])));
+    }
   }
 
-  private async follow({ entry, rehearsal }: Claim, now: EpochMs, durableAt: EpochMs): Promise<void> {
-    await new Promise<void>((resolve) => this.executor.starts.whenNoneIsUnderWay(resolve));
-    for (const { fact, decision } of rehearsal.facts) this.writer.announce({ ...fact, at: now }, decision);
+  /** The lines of one claim can wait for the starts of others, but not for ever; they are written once. */
+  private teller({ rehearsal }: Claim, now: EpochMs): () => void {
+    const tell = (): void => {
+      if (!this.untold.delete(tell)) return;
+      for (const { fact, decision } of rehearsal.facts) this.writer.announce({ ...fact, at: now }, decision);
+    };
+    this.untold.add(tell);
+    return tell;
+  }
+
+  private async takeUp({ entry, rehearsal }: Claim, durableAt: EpochMs, tell?: () => void): Promise<void> {
+    await new Promise<void>((resolve) =>
+      this.executor.starts.whenCalm(() => {
+        tell?.();
+        resolve();
+      }),
+    );
     const durable = { type: "DURABLE", attemptId: rehearsal.go.attemptId } as const;
     await this.host.goOn(entry, { event: () => durable, now: durableAt });
   }

@@ -51,6 +51,8 @@ export class Committer {
     private readonly term: LockTerm,
     private readonly clock: Clock,
     private readonly onFailure: (error: unknown) => void,
+    /** What is in no hurry has waited long enough: another batch is to be added. */
+    private readonly onUnhurried: () => void,
   ) {}
 
   get isIdle(): boolean {
@@ -82,7 +84,7 @@ export class Committer {
     this.unhurried.set(write.key, write);
     this.timer ??= this.clock.after(UNHURRIED_MS, () => {
       this.timer = null;
-      if (this.unhurried.size > 0) this.add({}).catch(() => undefined);
+      if (this.unhurried.size > 0) this.onUnhurried();
     });
   }
 

@@ -69,13 +69,14 @@ export class SupervisorCore {
   private readonly asked = new Set<Asked>();
   private failure: KronError | null = null;
   private underWay = 0;
-  isStopped = false;
+  private isHalted = false;
 
   constructor(
     readonly ports: SupervisorPorts,
     private readonly host: CoreHost,
   ) {
-    this.committer = new Committer(ports.store, ports.term, ports.clock, (error) => this.fail(error, "commit"));
+    const onFailure = (error: unknown): void => this.fail(error, "commit");
+    this.committer = new Committer(ports.store, ports.term, ports.clock, onFailure, () => this.note({}));
     this.writer = new StepWriter(ports.versions, this.committer, this);
     this.records = new Records(ports.store);
     this.executor = new Executor(ports, this, host.place);
@@ -142,7 +143,7 @@ export class SupervisorCore {
 
   /** After this nothing is taken from any inbox. */
   halt(): void {
-    this.isStopped = true;
+    this.isHalted = true;
     for (const { reject } of this.asked) reject(ended());
     this.asked.clear();
   }
@@ -172,8 +173,12 @@ export class SupervisorCore {
     return this.ports.observer?.current ?? null;
   }
 
+  get isStopped(): boolean {
+    return this.isHalted;
+  }
+
   get isSeen(): boolean {
-    return this.observer !== null;
+    return this.observer?.isWatched ?? false;
   }
 
   private get isIdle(): boolean {
@@ -217,6 +222,18 @@ export class SupervisorCore {
     if (entry.isLoaded) return;
     const definition = await this.records.definitionOf(entry.identity);
     if (!entry.isLoaded) entry.use(definition, this.host.settings());
+  }
+
+  /** A job has taken steps that were worked out before; it hears nothing until it goes on. */
+  enter(entry: JobEntry, activation: Activation, successorDueAt: EpochMs | null): void {
+    if (entry.isBusy || entry.activation !== null)
+      throw new Error(`invariant broken: ${entry.identity} is not at rest`);
+    entry.isBusy = true;
+    entry.activation = activation;
+    entry.successorDueAt = successorDueAt;
+    this.look(entry, activation);
+    this.observer?.activated(entry.definition, activation, this.ports.clock.now());
+    this.executor.follow(entry, [], activation.attempts);
   }
 
   goOn(entry: JobEntry, first: Message): Promise<void> {
@@ -379,8 +396,7 @@ export class SupervisorCore {
   private settle(entry: JobEntry): void {
     const { activation, prearmed } = entry;
     if (activation === null) return;
-    entry.wakeAt = nextWakeAt(activation, entry.successorDueAt);
-    entry.liveAt = liveNominalAt(activation);
+    this.look(entry, activation);
     const isForLive = entry.liveAt !== null && prearmed?.periodId === formatInstant(entry.liveAt);
     if (prearmed !== null && !isForLive) this.executor.unprepare(entry);
     if (isResting(activation) && activation.undecided === null) {
@@ -390,9 +406,14 @@ export class SupervisorCore {
     this.host.onSettled(entry);
   }
 
+  private look(entry: JobEntry, activation: Activation): void {
+    entry.wakeAt = nextWakeAt(activation, entry.successorDueAt);
+    entry.liveAt = liveNominalAt(activation);
+  }
+
   private fail(cause: unknown, operation: string, identity?: string): void {
     if (this.isStopped) return;
-    this.isStopped = true;
+    this.isHalted = true;
     const about = {
       component: "scheduler",
       operation,
@@ -401,6 +422,7 @@ export class SupervisorCore {
     } as const;
     const error = cause instanceof KronError ? cause : new KronError("invariant-broken", messageOf(cause), about);
     this.failure = error;
+    this.claims.tellAll();
     for (const { reject } of [...this.idleWaiters, ...this.asked]) reject(error);
     this.idleWaiters.clear();
     this.asked.clear();

@@ -17,7 +17,6 @@ import type { SupervisorEvent } from "./events.js";
 import { type ArmRefusal, Gates, isRefusal } from "./gates.js";
 import type { JobEntry, Prearmed } from "./job-entry.js";
 import type { SupervisorPorts } from "./port.js";
-import type { Rehearsal } from "./rehearsal.js";
 import { Starts } from "./starts.js";
 
 /** How an attempt began, for the one who asked for it. */
@@ -52,8 +51,8 @@ export class Executor {
   /** No new gate while false: the daemon is stopping. */
   isAccepting = true;
   private readonly owned = new Map<string, Owned>();
-  /** Released before their job was told that the claim is durable. */
-  private readonly goneAhead = new Set<string>();
+  /** Released before their machines were told that the claim is durable. */
+  private readonly releasedAhead = new Set<string>();
   private readonly watchers = new Map<string, (news: AttemptNews) => void>();
 
   constructor(
@@ -90,7 +89,7 @@ export class Executor {
       const attemptId = idOf(attempt);
       if (left.has(attemptId)) continue;
       this.owned.delete(attemptId);
-      this.starts.end(attemptId);
+      this.starts.settled(attemptId);
       this.tellWatcher(attemptId, { kind: "failed", message: "it was given up before it began" });
     }
     for (const { execution } of after) this.own(entry, execution);
@@ -104,7 +103,7 @@ export class Executor {
   /** `ahead`: the gate that this attempt was given the id of. */
   async arm(entry: JobEntry, params: EffectParams["arm"], ahead: Prearmed | null): Promise<void> {
     const { attemptId, periodId } = params;
-    this.starts.begin(attemptId);
+    this.starts.add(attemptId);
     const prepared = ahead === null ? null : await ahead.made;
     // One that could not be made ahead is tried again, now that it is due.
     const made = prepared === null || isRefusal(prepared) ? await this.make(entry, params) : prepared;
@@ -120,26 +119,22 @@ export class Executor {
       this.tellWatcher(attemptId, { kind: "failed", message: made.message });
       this.host.deliver(entry, { type: "FAILED", attemptId, code: made.code });
     }
-    if (owned === undefined || isRefusal(made)) this.starts.end(attemptId);
+    if (owned === undefined || isRefusal(made)) this.starts.settled(attemptId);
   }
 
-  /** The claim of a gate that was made ahead goes to be committed. */
-  claimed(entry: JobEntry, { go, activation }: Rehearsal): void {
-    this.starts.begin(go.attemptId);
-    this.follow(entry, [], activation.attempts);
+  /** The claim is durable: no machine need say so first. Each machine asks for GO once more, when it has taken it up. */
+  release(entry: JobEntry, params: EffectParams["go"]): Promise<void> {
+    this.releasedAhead.add(params.attemptId);
+    return this.sendGo(entry, params);
   }
 
-  /** It is durable: no machine need say so first. `go` will be asked for once more, when it has. */
-  goAhead(entry: JobEntry, params: EffectParams["go"]): Promise<void> {
-    const released = this.go(entry, params);
-    this.goneAhead.add(params.attemptId);
-    return released;
+  async go(entry: JobEntry, params: EffectParams["go"]): Promise<void> {
+    if (!this.releasedAhead.delete(params.attemptId)) await this.sendGo(entry, params);
   }
 
-  async go(entry: JobEntry, { attemptId, latestAt }: EffectParams["go"]): Promise<void> {
-    if (this.goneAhead.delete(attemptId)) return;
+  private async sendGo(entry: JobEntry, { attemptId, latestAt }: EffectParams["go"]): Promise<void> {
     const outcome = await this.host.track(this.gates.go(attemptId, latestAt));
-    this.starts.end(attemptId);
+    this.starts.settled(attemptId);
     const owned = this.owned.get(attemptId);
     if (outcome === "started") {
       this.tellWatcher(attemptId, { kind: "started", pid: owned?.pid ?? 0 });
@@ -149,14 +144,17 @@ export class Executor {
     const reason = outcome === "late" ? "late" : "unconfirmed";
     if (reason === "unconfirmed") {
       const message = "the released gate cannot be shown to have run";
-      this.host.report("start-unconfirmed", message, this.about(entry, "start", owned?.periodId));
+      // After what is told of its claim.
+      this.starts.whenCalm(() => {
+        this.host.report("start-unconfirmed", message, this.about(entry, "start", owned?.periodId));
+      });
     }
     this.tellWatcher(attemptId, { kind: "failed", message: `the start is ${reason}` });
     this.host.deliver(entry, { type: "NOT_RUN", attemptId, reason });
   }
 
   closeGate(attemptId: string): Promise<void> {
-    this.starts.end(attemptId);
+    this.starts.settled(attemptId);
     return this.host.track(this.gates.close(attemptId));
   }
 
@@ -258,14 +256,14 @@ export class Executor {
     const owned = this.owned.get(attemptId);
     if (event.kind === "gate-lost") {
       this.gates.lost(attemptId);
-      this.starts.end(attemptId);
+      this.starts.settled(attemptId);
     }
     if (owned === undefined) return;
     const { entry, periodId } = owned;
     if (event.kind === "exited") {
       // Of a short run the end is heard in the same breath as its beginning: it did begin.
       this.tellWatcher(attemptId, { kind: "started", pid: owned.pid });
-      this.starts.whenNoneIsUnderWay(() => this.exited(entry, event));
+      this.starts.whenCalm(() => this.exited(entry, event));
     } else if (entry.prearmed?.attemptId === attemptId) this.letGo(entry, entry.prearmed);
     else {
       this.host.report("gate-failed", "the gate ended before it was released", this.about(entry, "arm", periodId));

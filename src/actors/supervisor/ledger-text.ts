@@ -3,7 +3,9 @@
  * the end of a run replaces the record of its start. The key has the instant as it is, what is written has whole seconds
  * (S1).
  */
-import type { DecisionRecord } from "../../core/decision/model.js";
+import { decide } from "../../core/decision/decide.js";
+import type { CompiledRule, DecisionRecord } from "../../core/decision/model.js";
+import { type RecordVersions, toDecisionRecord } from "../../core/decision/record.js";
 import type { ActiveState, StateDocument } from "../../core/state/document.js";
 import type { LedgerFact } from "../../core/state/facts.js";
 import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../../core/time/instant.js";
@@ -73,4 +75,10 @@ export function ledgerRecordOf(
     case "rewound":
       return record(identity, fact.at, "rewind", { at, from: fact.from, to: fact.to, by: fact.by });
   }
+}
+
+/** What a fact about the outcome of a period is recorded with. */
+export function recordFor(compiled: CompiledRule, fact: LedgerFact, versions: RecordVersions): DecisionRecord | null {
+  if (fact.kind !== "outcome") return null;
+  return toDecisionRecord(compiled, decide(compiled, fact.nominalAt), versions);
 }

@@ -9,7 +9,9 @@ import type { OutwardEffect } from "../../machines/effects.js";
 import type { ActivationEvent } from "../../machines/step.js";
 
 export interface SupervisorObserver {
-  /** A resting job was brought to life from its document. */
+  /** Whether every step is to be seen when it is taken; otherwise some are taken ahead, and only what comes of them is told. */
+  readonly isWatched: boolean;
+  /** A resting job was brought to life, from its document or by a claim that was worked out ahead. */
   activated(definition: JobDefinition, activation: Activation, now: EpochMs): void;
   stepped(identity: string, event: ActivationEvent, taken: ObservedStep, now: EpochMs): void;
   /** Nothing is under way any more: its document and its place in the timeline are all that is left. */

@@ -3,9 +3,8 @@
  * be computed as soon as its gate is ready; what is left for the second itself is one commit and GO. Nothing of it is on
  * record or in force until then, and whatever is heard of the job in between makes it void.
  */
-import { decide } from "../../core/decision/decide.js";
 import type { DecisionRecord } from "../../core/decision/model.js";
-import { type RecordVersions, toDecisionRecord } from "../../core/decision/record.js";
+import type { RecordVersions } from "../../core/decision/record.js";
 import type { StateDocument } from "../../core/state/document.js";
 import type { LedgerFact } from "../../core/state/facts.js";
 import type { ClaimedProcess } from "../../core/state/period-transitions.js";
@@ -16,7 +15,7 @@ import type { EffectParams } from "../../machines/effects.js";
 import { step } from "../../machines/step.js";
 import { documentKey } from "../../persist/keys.js";
 import type { DocumentWrite, LedgerRecord } from "../../persist/store.js";
-import { ledgerRecordOf } from "./ledger-text.js";
+import { ledgerRecordOf, recordFor } from "./ledger-text.js";
 
 export interface RehearsedFact {
   readonly fact: LedgerFact;
@@ -63,7 +62,7 @@ export function rehearse(stage: Stage, versions: RecordVersions): Rehearsal | nu
   });
   if (write?.type !== "persist" || more.length > 0 || write.params.claimedBy !== attemptId) return null;
   if (attempt === undefined) return null;
-  const facts = write.params.facts.map((fact) => ({ fact, decision: recordFor(scope, fact, versions) }));
+  const facts = write.params.facts.map((fact) => ({ fact, decision: recordFor(scope.compiled, fact, versions) }));
   return {
     forAt,
     activation: claimed.activation,
@@ -77,10 +76,4 @@ export function rehearse(stage: Stage, versions: RecordVersions): Rehearsal | nu
 
 export function isOnTime({ forAt }: Rehearsal, now: EpochMs): boolean {
   return floorToSecond(now) === forAt;
-}
-
-/** What a fact about the outcome of a period is recorded with. */
-export function recordFor({ compiled }: JobScope, fact: LedgerFact, versions: RecordVersions): DecisionRecord | null {
-  if (fact.kind !== "outcome") return null;
-  return toDecisionRecord(compiled, decide(compiled, fact.nominalAt), versions);
 }

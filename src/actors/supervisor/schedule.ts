@@ -6,14 +6,18 @@ import { type EpochMs, MINUTE_MS } from "../../core/time/instant.js";
 import type { Clock } from "../clock.js";
 import { Timeline, type TimelineHandle } from "../timeline.js";
 import { type Wake, Waker } from "../waker.js";
+import type { Claim } from "./claims.js";
 import { ClockReturn } from "./clock-return.js";
 import type { SupervisorCore } from "./core.js";
+import { LEAST_LEAD_MS } from "./gates.js";
 import type { JobEntry } from "./job-entry.js";
 import type { JobSet } from "./job-set.js";
 import type { SupervisorPorts } from "./port.js";
 
 /** Jobs woken before the loop gets to breathe. */
 const WOKEN_PER_TURN = 16;
+/** Claims that were worked out ahead cost so little that those of one commit are taken in one turn. */
+const CLAIMED_PER_TURN = 1_024;
 /** Rows looked at, likewise. */
 const LOOKED_AT_PER_TURN = 16_384;
 /** S13: a wake later than this is a return. */
@@ -71,11 +75,17 @@ export class Schedule {
     if (wakeAt === null) this.timeline.remove(handle);
     else {
       // Once more before its second, to have a process ready; not for what is due at once.
-      const { leadMs } = this.core.executor.gates;
-      const isAhead = !isPrepared && wakeAt - this.clock.now() > leadMs;
-      this.timeline.set(handle, isAhead ? wakeAt - leadMs : wakeAt, rows.liveAt(handle) ?? 0);
+      this.timeline.set(handle, isPrepared ? wakeAt : this.lookAt(wakeAt), rows.liveAt(handle) ?? 0);
     }
     this.rearm();
+  }
+
+  /** Where very many may wait, long before; once more when most of those that ran until then have ended. */
+  private lookAt(wakeAt: EpochMs): EpochMs {
+    const now = this.clock.now();
+    const leads = [this.core.executor.gates.leadMs, LEAST_LEAD_MS];
+    const leadMs = leads.find((one) => wakeAt - now > one) ?? 0;
+    return wakeAt - leadMs;
   }
 
   remove({ handle }: JobEntry): void {
@@ -89,6 +99,7 @@ export class Schedule {
 
   /** One `now` for everything that is due (S2). */
   private tick({ now, jumpMs, lateMs }: Wake): void {
+    if (!this.isOpen) return;
     if (jumpMs === null) {
       this.wakeDue(now, lateMs > LATE_WAKE_MS);
       return;
@@ -123,26 +134,41 @@ export class Schedule {
   }
 
   private wakeDue(now: EpochMs, isLateWake: boolean): void {
-    if (!this.isOpen) return;
-    const { rows } = this.jobs;
-    const due = this.timeline.popDue(now, WOKEN_PER_TURN);
-    const ready: JobEntry[] = [];
-    for (const handle of due) {
-      const wakeAt = rows.wakeAt(handle);
-      if (wakeAt === null || rows.isUntold(handle)) continue;
-      const entry = this.jobs.at(handle);
-      if (wakeAt > now) {
-        this.core.prepare(entry);
-        this.timeline.set(handle, wakeAt, rows.liveAt(handle) ?? 0);
-        continue;
+    const claims: Claim[] = [];
+    let [woken, hasMore] = [0, true];
+    while (hasMore && woken < WOKEN_PER_TURN && claims.length < CLAIMED_PER_TURN) {
+      const due = this.timeline.popDue(now, WOKEN_PER_TURN);
+      for (const handle of due) {
+        const claim = this.wakeOne(handle, now, isLateWake);
+        if (claim === null) woken += 1;
+        else claims.push(claim);
       }
-      // Another wake may come before all of a late one are told: each job's own lateness counts as well.
-      const isReturning = isLateWake || this.isLate(wakeAt, now);
-      if (!isReturning && this.core.claims.isReady(entry, now)) ready.push(entry);
-      else this.core.deliver(entry, { type: "WAKE", isReturning, nominalAt: rows.liveAt(handle) }, now);
+      hasMore = due.length === WOKEN_PER_TURN;
     }
-    this.core.claims.take(ready, now);
-    this.goOn(due.length === WOKEN_PER_TURN, () => this.wakeDue(now, isLateWake));
+    this.core.claims.take(claims, now);
+    this.goOn(hasMore, () => {
+      // Stopped for long, or the clock was moved in between: the rest is for the next wake, which will say so.
+      const isStale = this.clock.now() < now || this.waker.isBehind(LATE_WAKE_MS);
+      if (this.isOpen && !isStale) this.wakeDue(now, isLateWake);
+    });
+  }
+
+  /** Its claim, if it was worked out ahead; null: it was woken, or there was nothing to wake. */
+  private wakeOne(handle: TimelineHandle, now: EpochMs, isLateWake: boolean): Claim | null {
+    const { rows } = this.jobs;
+    const wakeAt = rows.wakeAt(handle);
+    if (wakeAt === null || rows.isUntold(handle)) return null;
+    const entry = this.jobs.at(handle);
+    if (wakeAt > now) {
+      this.core.prepare(entry);
+      this.timeline.set(handle, this.lookAt(wakeAt), rows.liveAt(handle) ?? 0);
+      return null;
+    }
+    // Another wake may come before all of a late one are told: each job's own lateness counts as well.
+    const isReturning = isLateWake || this.isLate(wakeAt, now);
+    const claim = isReturning ? null : this.core.claims.claimOf(entry, this.clock.now());
+    if (claim === null) this.core.deliver(entry, { type: "WAKE", isReturning, nominalAt: rows.liveAt(handle) }, now);
+    return claim;
   }
 
   private goOn(hasMore: boolean, next: () => void): void {

@@ -28,17 +28,17 @@ export class Starts {
     private readonly host: StartsHost,
   ) {}
 
-  begin(attemptId: string): void {
+  add(attemptId: string): void {
     this.underWay.add(attemptId);
   }
 
-  end(attemptId: string): void {
+  settled(attemptId: string): void {
     this.underWay.delete(attemptId);
     if (this.underWay.size === 0) this.resume();
   }
 
-  /** In the order in which they came. */
-  whenNoneIsUnderWay(act: () => void): void {
+  /** When nothing is being started, or after half a second of it. In the order in which they came. */
+  whenCalm(act: () => void): void {
     this.waiting.push(act);
     if (this.underWay.size === 0) this.resume();
     else this.timer ??= this.clock.after(WAITS_MS, () => this.resume());

@@ -15,9 +15,8 @@ import type { Committer, Contribution } from "./committer.js";
 import { eventOfFact, type SupervisorEvent } from "./events.js";
 import type { Trouble } from "./executor.js";
 import type { JobEntry } from "./job-entry.js";
-import { ledgerRecordOf } from "./ledger-text.js";
+import { ledgerRecordOf, recordFor } from "./ledger-text.js";
 import type { SupervisorPorts } from "./port.js";
-import { recordFor } from "./rehearsal.js";
 
 export type StepWrite = EffectParams["persist"];
 
@@ -38,7 +37,7 @@ export class StepWriter {
     const last = writes.at(-1);
     if (last === undefined) return;
     const facts = writes.flatMap(({ document, facts: some }) => {
-      return some.map((fact) => ({ fact, document, decision: recordFor(entry.scope, fact, this.versions) }));
+      return some.map((fact) => ({ fact, document, decision: recordFor(entry.scope.compiled, fact, this.versions) }));
     });
     await this.committer.add({
       ...takeAlong(entry),

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { scopeOf } from "../../../src/actors/supervisor/job-entry.js";
-import { ledgerRecordOf } from "../../../src/actors/supervisor/ledger-text.js";
+import { ledgerRecordOf, recordFor } from "../../../src/actors/supervisor/ledger-text.js";
 import type { SupervisorObserver } from "../../../src/actors/supervisor/observer.js";
 import type { SupervisorPorts } from "../../../src/actors/supervisor/port.js";
-import { isOnTime, recordFor, rehearse, type Stage } from "../../../src/actors/supervisor/rehearsal.js";
+import { isOnTime, rehearse, type Stage } from "../../../src/actors/supervisor/rehearsal.js";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import { newDocument, type StateDocument } from "../../../src/core/state/document.js";
@@ -94,7 +94,9 @@ describe("a claim that is worked out ahead", () => {
       if (write?.type !== "persist") throw new Error("the claim is not written");
       const { document, facts } = write.params;
       expect(rehearsal.write).toEqual({ key: documentKey("a"), text: serialiseDocument(document) });
-      const records = facts.map((fact) => ledgerRecordOf(fact, document, recordFor(stage.scope, fact, VERSIONS)));
+      const records = facts.map((fact) =>
+        ledgerRecordOf(fact, document, recordFor(stage.scope.compiled, fact, VERSIONS)),
+      );
       expect(rehearsal.ledger).toEqual(records);
       expect(rehearsal.facts.map(({ fact }) => ({ ...fact, at: now }))).toEqual(facts);
       expect(durable.effects).toEqual([{ type: "go", params: rehearsal.go }]);
@@ -190,6 +192,7 @@ describe("in the second itself", () => {
     await world.pass(UNTIL_READY_MS);
     const seen: string[] = [];
     observer.current = {
+      isWatched: true,
       activated: () => seen.push("activated"),
       stepped: (_identity, { type }) => seen.push(type),
       passivated: () => seen.push("passivated"),

@@ -32,6 +32,8 @@ export function job(identity: string, schedule: string, more: Record<string, unk
 export interface WorldOptions {
   readonly behaviour?: (request: ArmRequest) => Partial<SimulatedBehaviour>;
   readonly startAt?: EpochMs;
+  /** How many gates the launcher can hold. */
+  readonly maxArmed?: number | undefined;
   /** Stands between a daemon and its ports, to count and to break. */
   readonly between?: (ports: SupervisorPorts) => SupervisorPorts;
 }
@@ -69,7 +71,7 @@ export class World {
 
   async boot(definitions: readonly JobDefinition[] | "as-stored", settings: Partial<Settings> = {}): Promise<void> {
     const term = requireOk(acquireMemoryLock(this.disk));
-    const launcher = this.host.launcher();
+    const launcher = this.host.launcher(this.options.maxArmed);
     let die = (): void => {};
     const died = new Promise<void>((resolve) => {
       die = resolve;
