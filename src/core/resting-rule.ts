@@ -27,17 +27,8 @@ export function restingRule(identity: string, ruleTail: string): CompiledRule | 
   const schedule = scheduleOf(`${timezone}|${dst.gap}|${dst.overlap}|${text}`);
   // S11: a window that does not go with its schedule is left to the full reader, which says so.
   if (schedule === null || window.durationMs > schedule.smallestGapMs) return null;
-  const { zone, leadMs, frame, sample, accepts, rule, stated } = shared;
-  return {
-    rule: { ...rule, schedule: text },
-    zone,
-    schedule,
-    leadMs,
-    frame,
-    sample,
-    accepts,
-    stated: { ...stated, schedule: text },
-  };
+  const { rule, stated } = shared;
+  return { ...shared, schedule, rule: { ...rule, schedule: text }, stated: { ...stated, schedule: text } };
 }
 
 /** null: it is not what this version would write. About half a kilobyte each. */
