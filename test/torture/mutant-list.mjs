@@ -23,6 +23,7 @@ const STEP = "src/machines/step.ts";
 const EXECUTION = "src/machines/execution.machine.ts";
 const GATE = "src/actors/launcher/gate.ts";
 const LMDB_OPEN = "src/persist/lmdb/open.ts";
+const REHEARSED = "src/actors/supervisor/claims.ts";
 const ATOMIC = "src/persist/files/atomic.ts";
 
 const STATE_TESTS = ["test/core/state"];
@@ -35,6 +36,11 @@ const LMDB_TESTS = [
   "test/persist/lmdb-contract.test.ts",
   "test/persist/lmdb-directory.test.ts",
   "test/persist/lmdb-damage.test.ts",
+];
+const REHEARSAL_TESTS = [
+  "test/actors/supervisor/rehearsal.test.ts",
+  "test/actors/supervisor/claims.test.ts",
+  "test/actors/supervisor/crash-points.test.ts",
 ];
 const FILES_TESTS = [
   "test/persist/files-contract.test.ts",
@@ -323,5 +329,26 @@ export const MUTANTS = [
     search: "export const CLOCK_JUMP_MS = SECOND_MS;",
     replace: "export const CLOCK_JUMP_MS = 1e15 * SECOND_MS;",
     tests: ["test/actors/waker.test.ts"],
+  },
+  {
+    name: "S23: claims that were rehearsed are released before they are durable",
+    file: REHEARSED,
+    search: "await this.committer.add({",
+    replace: "void this.committer.add({",
+    tests: REHEARSAL_TESTS,
+  },
+  {
+    name: "S23: a rehearsal stands whatever its job has heard since",
+    file: "src/actors/supervisor/job-entry.ts",
+    search: "if (this.prearmed !== null) this.prearmed.rehearsal = null;",
+    replace: "",
+    tests: REHEARSAL_TESTS,
+  },
+  {
+    name: "S20: a rehearsal holds beyond its second",
+    file: REHEARSED,
+    search: "return isOnTime(rehearsal, now) ? { entry, rehearsal } : null;",
+    replace: "return isOnTime(rehearsal, rehearsal.forAt) && now > 0 ? { entry, rehearsal } : null;",
+    tests: REHEARSAL_TESTS,
   },
 ];

@@ -85,16 +85,15 @@ export class Claims {
       documents: claims.map(({ rehearsal }) => rehearsal.write),
       ledger: claims.flatMap(({ rehearsal }) => rehearsal.ledger),
     });
-    const telling = claims.map((claim) => this.teller(claim, now));
     // Another commit may have failed meanwhile: from then on nothing is begun.
     if (this.host.isStopped) {
-      this.tellAll();
+      for (const claim of claims) this.teller(claim, now)();
       return;
     }
     const durableAt = this.ports.clock.now();
     for (const { entry, rehearsal } of claims) this.host.begin(this.executor.release(entry, rehearsal.go));
-    for (const [index, claim] of claims.entries()) {
-      this.host.begin(this.host.track(this.takeUp(claim, durableAt, telling[index])));
+    for (const claim of claims) {
+      this.host.begin(this.host.track(this.takeUp(claim, durableAt, this.teller(claim, now))));
     }
   }
 
@@ -108,10 +107,10 @@ export class Claims {
     return tell;
   }
 
-  private async takeUp({ entry, rehearsal }: Claim, durableAt: EpochMs, tell?: () => void): Promise<void> {
+  private async takeUp({ entry, rehearsal }: Claim, durableAt: EpochMs, tell: () => void): Promise<void> {
     await new Promise<void>((resolve) =>
       this.executor.starts.whenCalm(() => {
-        tell?.();
+        tell();
         resolve();
       }),
     );

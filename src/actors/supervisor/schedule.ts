@@ -82,10 +82,10 @@ export class Schedule {
 
   /** Where very many may wait, long before; once more when most of those that ran until then have ended. */
   private lookAt(wakeAt: EpochMs): EpochMs {
-    const now = this.clock.now();
-    const leads = [this.core.executor.gates.leadMs, LEAST_LEAD_MS];
-    const leadMs = leads.find((one) => wakeAt - now > one) ?? 0;
-    return wakeAt - leadMs;
+    const aheadMs = wakeAt - this.clock.now();
+    const { leadMs } = this.core.executor.gates;
+    if (aheadMs > leadMs) return wakeAt - leadMs;
+    return aheadMs > LEAST_LEAD_MS ? wakeAt - LEAST_LEAD_MS : wakeAt;
   }
 
   remove({ handle }: JobEntry): void {

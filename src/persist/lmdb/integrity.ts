@@ -1,21 +1,15 @@
 /**
  * Walks a data file in a process of its own before ours maps it: reading a truncated or damaged map kills the process
  * that reads it (SIGBUS, SIGSEGV), and that must not be the daemon (S31).
- *
- * The child gets its program as text, because a program of our own would have to be found again from TypeScript
- * sources, from a bundle and from an installed package; the text needs only the path of `lmdb`, which Node resolves in
- * all three. The child sees no environment and none of our descriptors.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
 import * as path from "node:path";
 import { text } from "node:stream/consumers";
 import type { KronError } from "../../core/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/result.js";
 import { RECOVER_HINT, storeError, unreadable } from "../failures.js";
-import { FILE_MODE } from "../private-files.js";
 import { DATA_FILE, META } from "./environment.js";
+import { startReader } from "./reader-child.js";
 
 /** Of what a failed child wrote. */
 const ERROR_CHARS = 300;
@@ -83,19 +77,6 @@ type Answer = { readonly summary: StoreSummary } | { readonly damage: string } |
 /** How a process ends that followed a damaged number out of the map. Other signals come from outside. */
 const DAMAGE_SIGNALS = ["SIGBUS", "SIGSEGV", "SIGABRT", "SIGILL", "SIGFPE", "SIGTRAP"];
 
-function startCheck(directory: string): ChildProcess {
-  const lmdbPath = createRequire(import.meta.url).resolve("lmdb");
-  const file = path.join(directory, DATA_FILE);
-  const args = ["-e", CHECK_PROGRAM, lmdbPath, file, String(FILE_MODE), JSON.stringify(META)];
-  return spawn(process.execPath, args, {
-    cwd: "/",
-    env: {},
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: CHECK_TIMEOUT_MS,
-    killSignal: "SIGKILL",
-  });
-}
-
 export function damaged(directory: string, how: string): KronError {
   return storeError("state-damaged", "check", `the store in ${directory} is damaged: ${how}`, RECOVER_HINT);
 }
@@ -112,8 +93,8 @@ function readAnswer(directory: string, output: string): Result<StoreSummary, Kro
 
 /** Whether the data file can be read from end to end. */
 export async function checkIntegrity(directory: string): Promise<Result<StoreSummary, KronError>> {
-  const child = startCheck(directory);
-  if (child.stdout === null || child.stderr === null) throw new Error("invariant broken: a check without pipes");
+  const file = path.join(directory, DATA_FILE);
+  const child = startReader(CHECK_PROGRAM, file, JSON.stringify(META), CHECK_TIMEOUT_MS);
   const ended = once(child, "close");
   try {
     const [output, errors, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);

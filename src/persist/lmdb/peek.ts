@@ -1,16 +1,14 @@
 /**
  * One note of a store, read before the store is ours and before anybody has checked it: no more than a hint, to be
- * compared with what is there when the store is open. Reading a damaged map kills the process that reads it (S31), so a
- * child does; it reads the few pages of one entry, not the whole file.
+ * compared with what is there when the store is open. A child reads the few pages of one entry, not the whole file.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
 import * as path from "node:path";
 import { text } from "node:stream/consumers";
-import { checkPrivateFile, FILE_MODE } from "../private-files.js";
+import { checkPrivateFile } from "../private-files.js";
 import { type Entry, isIntact } from "./entries.js";
 import { DATA_FILE, LOCK_FILE, NOTE_PREFIX } from "./environment.js";
+import { startReader } from "./reader-child.js";
 
 /** One entry takes milliseconds; a damaged tree may go round in circles. */
 const TIMEOUT_MS = 10_000;
@@ -36,16 +34,10 @@ export async function peekNote(directory: string, key: string): Promise<string |
   }
 }
 
-/** Empty when it has died. It sees no environment and none of our descriptors. */
+/** Empty when it has died. */
 async function answerOfChild(file: string, key: string): Promise<string> {
-  const lmdbPath = createRequire(import.meta.url).resolve("lmdb");
-  const child = spawn(process.execPath, ["-e", PROGRAM, lmdbPath, file, String(FILE_MODE), key], {
-    cwd: "/",
-    env: {},
-    stdio: ["ignore", "pipe", "ignore"],
-    timeout: TIMEOUT_MS,
-    killSignal: "SIGKILL",
-  });
+  const child = startReader(PROGRAM, file, key, TIMEOUT_MS);
+  child.stderr.resume();
   const [answer] = await Promise.all([text(child.stdout), once(child, "close")]);
   return answer;
 }
