@@ -2,6 +2,12 @@
  * The library: everything that computes, exported by name. Daemon and commands are programs of their own; the in-process
  * scheduler is also reachable as `kron/scheduler`.
  */
+
+export { ERRORS, type ErrorCategory, type ErrorCode, errorKind } from "./core/base/errors/registry.js";
+export type { Problem } from "./core/base/problem.js";
+export type { Result } from "./core/base/result.js";
+export { ENGINE_VERSION } from "./core/base/version.js";
+export { jobJsonSchema } from "./core/config/json-schema.js";
 export { type CronFields, isImpossible } from "./core/cron/fields.js";
 export { parseKronCron } from "./core/cron/kron-dialect.js";
 export { type PosixCronProblem, parsePosixCron } from "./core/cron/posix-dialect.js";
@@ -13,28 +19,15 @@ export { type CandidateStep, type Explanation, explainDecision } from "./core/de
 export type { CompiledRule, Decision, DecisionRecord } from "./core/decision/model.js";
 export { type RecordVersions, toDecisionRecord } from "./core/decision/record.js";
 export { readDecisionRecord } from "./core/decision/record-reader.js";
+export type { Clause, Constraints, Distribution, SchedulingRule, SeedRule, WindowRule } from "./core/decision/rule.js";
 export { type Verification, verifyRecord } from "./core/decision/verify.js";
-export { ERRORS, type ErrorCategory, type ErrorCode, errorKind } from "./core/errors/registry.js";
-export type {
-  Clause,
-  Constraints,
-  Distribution,
-  DstRule,
-  JobDefinition,
-  Policy,
-  SchedulingRule,
-  SeedRule,
-  Target,
-  WindowRule,
-} from "./core/job/definition.js";
-export { jobJsonSchema, readJobDefinition } from "./core/job/schema.js";
-export { currentPeriod, nextPeriod } from "./core/periods.js";
-export type { Problem } from "./core/problem.js";
-export type { Result } from "./core/result.js";
+export type { JobDefinition, Policy, Target } from "./core/job/definition.js";
+export { readJobDefinition } from "./core/job/schema.js";
+export { currentPeriod, nextPeriod } from "./core/period/periods.js";
+export type { DstRule } from "./core/time/dst.js";
 export { formatDuration, parseDuration } from "./core/time/duration.js";
 export { type EpochMs, formatInstant, parseInstant } from "./core/time/instant.js";
 export { type Zone, type ZoneSpan, zoneOf } from "./core/time/zone.js";
-export { ENGINE_VERSION } from "./core/version.js";
 export {
   CronCalculationError,
   type CronExpression,

@@ -38,7 +38,7 @@ const DEADLINE_MS = 30_000;
 const ENDS_LIMIT_MS = 10_000;
 const SETTLE_MS = 500;
 
-const GATE = new URL("../../src/actors/launcher/gate.ts", import.meta.url).pathname;
+const GATE = new URL("../../src/actors/launcher/child/gate.ts", import.meta.url).pathname;
 
 class TooLate extends Error {}
 

@@ -3,7 +3,7 @@
  * the documents and records that they write.
  */
 
-import { ledgerRecordOf } from "../../src/actors/supervisor/ledger-text.js";
+import { ledgerRecordOf } from "../../src/actors/supervisor/write/ledger-text.js";
 import { compileRule } from "../../src/core/decision/compile.js";
 import { decide } from "../../src/core/decision/decide.js";
 import { toDecisionRecord } from "../../src/core/decision/record.js";

@@ -4,7 +4,7 @@ export { Threads } from "../../src/actors/pool/threads.js";
 export { compileRule } from "../../src/core/decision/compile.js";
 export { sha256Hex } from "../../src/core/decision/seed.js";
 export { canonicalDefinitionText, canonicalRuleText, readJobDefinition } from "../../src/core/job/schema.js";
-export { currentPeriod } from "../../src/core/periods.js";
+export { currentPeriod } from "../../src/core/period/periods.js";
 export { newDocument } from "../../src/core/state/document.js";
 export { serialiseDocument } from "../../src/core/state/serialise.js";
 export { formatInstant } from "../../src/core/time/instant.js";

@@ -1,7 +1,7 @@
 /** The worker of the pool, and decisions without anything around them. */
 import { decideMany } from "./deciding.js";
 
-export { planRange, readPiece } from "../../src/actors/pool/worker.js";
+export { planRange, readPiece } from "../../src/actors/pool/thread/worker.js";
 
 interface DecideTask {
   readonly task: { readonly from: number; readonly count: number };

@@ -2,11 +2,11 @@
  * How commands reach a daemon: over its socket when one runs, and for what only reads, in the store when none does.
  */
 
-import { exitStatusOf } from "../core/errors/exit-status.js";
-import type { KronError } from "../core/errors/kron-error.js";
-import { ControlClient, ControlError } from "../krond/control-client.js";
-import type { ControlRequest } from "../krond/control-protocol.js";
-import { socketPathIn } from "../krond/state-directory.js";
+import { exitStatusOf } from "../core/base/errors/exit-status.js";
+import type { KronError } from "../core/base/errors/kron-error.js";
+import { ControlClient, ControlError } from "../krond/control/client.js";
+import type { ControlRequest } from "../krond/control/protocol.js";
+import { socketPathIn } from "../krond/state/directory.js";
 import { readMarker } from "../persist/marker.js";
 import { openStateReader } from "../persist/open.js";
 import type { StateReader } from "../persist/store.js";

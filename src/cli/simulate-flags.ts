@@ -1,7 +1,8 @@
 /** The flags of `kron simulate` that say what happens: the same things as a scenario file, in short. */
+
+import type { Problem } from "../core/base/problem.js";
+import type { Result } from "../core/base/result.js";
 import { problemsOfIssues } from "../core/job/issues.js";
-import type { Problem } from "../core/problem.js";
-import type { Result } from "../core/result.js";
 import type { RunRule } from "../simulation/run-rules.js";
 import type { PlannedAct } from "../simulation/scenario.js";
 import { ACT_SHAPE, type RawAct, type RawRun, RUN_SHAPE } from "../simulation/scenario-shape.js";

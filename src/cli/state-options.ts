@@ -1,6 +1,6 @@
 /** Where the daemon's state is, for every command that asks for it. */
 import { resolve } from "node:path";
-import { defaultStateDirectory } from "../krond/state-directory.js";
+import { defaultStateDirectory } from "../krond/state/directory.js";
 import type { OptionSpec, ParsedArgs } from "./args.js";
 import type { CliIo } from "./io.js";
 

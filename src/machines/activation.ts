@@ -4,7 +4,7 @@
  */
 import type { CompiledRule } from "../core/decision/model.js";
 import type { Policy } from "../core/job/definition.js";
-import { dueAt } from "../core/policy.js";
+import { dueAt } from "../core/period/policy.js";
 import { type ActiveState, activeStates, type StateDocument } from "../core/state/document.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
 import { ENGINE, type Engine } from "./engine.js";

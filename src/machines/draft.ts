@@ -2,7 +2,7 @@
  * An activation while one step of it is being taken: tells the charts what happened, and routes what they ask of each
  * other. What is left over are the effects that leave the activation. It lives for one step and is seen by nothing else.
  */
-import { type ActiveRun, dueAt, type RunKey } from "../core/policy.js";
+import { type ActiveRun, dueAt, type RunKey } from "../core/period/policy.js";
 import { activeRuns, isSameRun, type StateDocument } from "../core/state/document.js";
 import type { Closing } from "../core/state/period-transitions.js";
 import type { RunEnding } from "../core/state/run-transitions.js";

@@ -3,8 +3,8 @@
  * order, and report what came of them as events. An effect that was lost with the process is asked for again, because
  * every activation begins from the durable document.
  */
-import type { ErrorCode } from "../core/errors/registry.js";
-import type { ActiveRun } from "../core/policy.js";
+import type { ErrorCode } from "../core/base/errors/registry.js";
+import type { ActiveRun } from "../core/period/policy.js";
 import type { StateDocument } from "../core/state/document.js";
 import type { LedgerFact } from "../core/state/facts.js";
 import type { Closing } from "../core/state/period-transitions.js";

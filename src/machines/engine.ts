@@ -1,7 +1,7 @@
 /** The parts a step is made of: the charts, and the rules of the core. Tests replace one to see that it is needed. */
 import { decide } from "../core/decision/decide.js";
-import { planAfter, planOnReturn } from "../core/periods.js";
-import { claimVerdict, verdict } from "../core/policy.js";
+import { planAfter, planOnReturn } from "../core/period/periods.js";
+import { claimVerdict, verdict } from "../core/period/policy.js";
 import { executionMachine } from "./execution.machine.js";
 import { jobMachine } from "./job.machine.js";
 import { periodMachine } from "./period.machine.js";

@@ -1,6 +1,6 @@
 /** What the execution chart knows, is told, and asks. */
-import type { ErrorCode } from "../core/errors/registry.js";
-import type { RunKey } from "../core/policy.js";
+import type { ErrorCode } from "../core/base/errors/registry.js";
+import type { RunKey } from "../core/period/policy.js";
 import type { ClaimedProcess } from "../core/state/period-transitions.js";
 import { ABORTED_LATE, EXIT_UNSEEN, type RunEnding, START_UNCONFIRMED } from "../core/state/run-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";

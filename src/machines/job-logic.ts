@@ -1,7 +1,8 @@
 /** What the job chart knows, is told, and does to its document. */
+
+import { assertNever } from "../core/base/result.js";
 import type { Decision } from "../core/decision/model.js";
-import { isPaused, type RunKey } from "../core/policy.js";
-import { assertNever } from "../core/result.js";
+import { isPaused, type RunKey } from "../core/period/policy.js";
 import { define, pause, resume, retire } from "../core/state/definition-transitions.js";
 import { activeStates, type StateDocument, standingOf } from "../core/state/document.js";
 import type { LedgerFact } from "../core/state/facts.js";

@@ -2,9 +2,9 @@
  * The live period of an activation: which one it is, what is to be done about it, when to look again. Works on the draft
  * of one step.
  */
-import { deadlineAt, retryAt, retryDelayMs, startLimitAfterReplace } from "../core/lateness.js";
-import type { PeriodGap } from "../core/periods.js";
-import { dueAt, type Verdict } from "../core/policy.js";
+import { deadlineAt, retryAt, retryDelayMs, startLimitAfterReplace } from "../core/period/lateness.js";
+import type { PeriodGap } from "../core/period/periods.js";
+import { dueAt, type Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
 import { type EpochMs, floorToSecond } from "../core/time/instant.js";
 import type { Elder } from "./activation.js";

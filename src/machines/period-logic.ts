@@ -1,6 +1,6 @@
 /** What the period chart knows, is told, and asks. */
 import type { Decision } from "../core/decision/model.js";
-import { dueAt, type Verdict } from "../core/policy.js";
+import { dueAt, type Verdict } from "../core/period/policy.js";
 import type { RunEnding } from "../core/state/run-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { EffectParams } from "./effects.js";

@@ -2,8 +2,8 @@
  * One event in the life of one identity: the next activation, and the effects that leave it, as values. Pure: the same
  * arguments give the same step, so that a crash, a replay and a model check all meet the code that runs in production.
  */
-import type { ErrorCode } from "../core/errors/registry.js";
-import { isPast, startLimitAt } from "../core/lateness.js";
+import type { ErrorCode } from "../core/base/errors/registry.js";
+import { isPast, startLimitAt } from "../core/period/lateness.js";
 import { activeRuns, isSlotTaken, standingOf } from "../core/state/document.js";
 import type { ClaimedProcess } from "../core/state/period-transitions.js";
 import type { RunEnding } from "../core/state/run-transitions.js";

@@ -1,7 +1,7 @@
 /** What the supervisor chart is told and keeps. */
 
-import { exitStatusOf } from "../core/errors/exit-status.js";
-import { type ErrorCode, errorKind } from "../core/errors/registry.js";
+import { exitStatusOf } from "../core/base/errors/exit-status.js";
+import { type ErrorCode, errorKind } from "../core/base/errors/registry.js";
 
 export interface SupervisorContext {
   /** Why the daemon could not start or had to end. */

@@ -3,7 +3,7 @@
  * next one (group commit). So what is durable is always a prefix of what was asked for, and a failure stops the queue
  * for good: after a failed write or sync nobody knows what the next start will see (S31).
  */
-import type { KronError } from "../core/errors/kron-error.js";
+import type { KronError } from "../core/base/errors/kron-error.js";
 import { writeFailed, writeRefused } from "./failures.js";
 import type { Batch } from "./store.js";
 

@@ -5,13 +5,13 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { CrontabRules } from "../core/config/crontab.js";
+import type { ErrorCode } from "../core/base/errors/registry.js";
+import { LIMITS } from "../core/base/limits.js";
+import type { Problem } from "../core/base/problem.js";
+import type { CrontabRules } from "../core/config/crontab/crontab.js";
 import type { LocatedProblem } from "../core/config/located.js";
 import { type ConfigFormat, configFileLimit, configFormatOf } from "../core/config/readers.js";
-import type { ErrorCode } from "../core/errors/registry.js";
 import { formatSize } from "../core/job/size.js";
-import { LIMITS } from "../core/limits.js";
-import type { Problem } from "../core/problem.js";
 import { messageOf } from "./private-files.js";
 
 export interface ConfigSource {

@@ -4,15 +4,15 @@
  */
 import type { FileHandle } from "node:fs/promises";
 import { JobCollector } from "../core/config/collector.js";
-import { type CrontabReading, readCrontab } from "../core/config/crontab.js";
-import { readJsonLine } from "../core/config/json-lines.js";
-import { readKronLine } from "../core/config/kron-line.js";
-import type { LineReader } from "../core/config/lines.js";
+import { type CrontabReading, readCrontab } from "../core/config/crontab/crontab.js";
+import { readJsonLine } from "../core/config/line/json-lines.js";
+import { readKronLine } from "../core/config/line/kron-line.js";
+import type { LineReader } from "../core/config/line/lines.js";
 import type { ConfigReading, LocatedJob, LocatedProblem, LocatedSetting } from "../core/config/located.js";
 import { LineIndex } from "../core/config/located.js";
 import type { ConfigFormat } from "../core/config/readers.js";
 import { applySettings, repeatedSetting, type Settings } from "../core/config/settings.js";
-import { readYamlConfig } from "../core/config/yaml-reader.js";
+import { readYamlConfig } from "../core/config/yaml/reader.js";
 import {
   type ConfigCheck,
   type ConfigFile,

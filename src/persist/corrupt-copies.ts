@@ -1,7 +1,7 @@
 /** Where unreadable documents are kept for inspection: `<name>.corrupt.<timestamp>`, as STATE says (S32). */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { KronError } from "../core/errors/kron-error.js";
+import { KronError } from "../core/base/errors/kron-error.js";
 import { corruptFileName } from "../core/state/file-name.js";
 import { type EpochMs, formatSecond } from "../core/time/instant.js";
 import type { DocumentKey } from "./keys.js";

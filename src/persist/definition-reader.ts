@@ -2,7 +2,7 @@
  * Which version of the program has read every definition in a store. As long as it is this one, they need not be checked
  * again; whoever has met one that cannot be read leaves the note alone.
  */
-import { ENGINE_VERSION } from "../core/version.js";
+import { ENGINE_VERSION } from "../core/base/version.js";
 import type { MetaWrite, StateReader } from "./store.js";
 
 /** To be written with a batch once all definitions were read without trouble. */

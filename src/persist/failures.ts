@@ -1,6 +1,6 @@
 /** The operating failures of a store, worded once. */
-import { KronError } from "../core/errors/kron-error.js";
-import type { ErrorCode } from "../core/errors/registry.js";
+import { KronError } from "../core/base/errors/kron-error.js";
+import type { ErrorCode } from "../core/base/errors/registry.js";
 import { errnoOf, messageOf } from "./private-files.js";
 
 export function storeError(code: ErrorCode, operation: string, message: string, hint?: string): KronError {

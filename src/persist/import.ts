@@ -2,9 +2,9 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { KronError } from "../core/errors/kron-error.js";
-import type { Problem } from "../core/problem.js";
-import { err, ok, type Result } from "../core/result.js";
+import { KronError } from "../core/base/errors/kron-error.js";
+import type { Problem } from "../core/base/problem.js";
+import { err, ok, type Result } from "../core/base/result.js";
 import { storeError, unreadable } from "./failures.js";
 import { JOURNAL_FILE } from "./files/atomic.js";
 import { parseRecords, parseVersions } from "./files/lines.js";

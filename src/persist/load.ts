@@ -3,9 +3,9 @@
  * a fenced one, so that its job goes on and repeats nothing; any other one refuses the start, before anything is changed.
  */
 
-import { KronError } from "../core/errors/kron-error.js";
-import type { ErrorCode } from "../core/errors/registry.js";
-import { err, ok, type Result } from "../core/result.js";
+import { KronError } from "../core/base/errors/kron-error.js";
+import type { ErrorCode } from "../core/base/errors/registry.js";
+import { err, ok, type Result } from "../core/base/result.js";
 import type { EpochMs } from "../core/time/instant.js";
 import { type CorruptCopies, keepCopy } from "./corrupt-copies.js";
 import type { DocumentKey } from "./keys.js";

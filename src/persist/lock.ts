@@ -16,8 +16,8 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { KronError } from "../core/errors/kron-error.js";
-import { err, ok, type Result } from "../core/result.js";
+import { KronError } from "../core/base/errors/kron-error.js";
+import { err, ok, type Result } from "../core/base/result.js";
 import { messageOf, openPrivateDirectory } from "./private-files.js";
 
 declare const LOCK_TERM: unique symbol;

@@ -7,8 +7,8 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { KronError } from "../core/errors/kron-error.js";
-import { err, ok, type Result } from "../core/result.js";
+import type { KronError } from "../core/base/errors/kron-error.js";
+import { err, ok, type Result } from "../core/base/result.js";
 import { RECOVER_HINT, storeError, unreadable } from "./failures.js";
 import { checkPrivateFile, FILE_MODE, syncDirectory } from "./private-files.js";
 

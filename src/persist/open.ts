@@ -1,7 +1,7 @@
 /** Where hosts open stores: by name of the backend, or for reading by what the directory says. */
 import * as path from "node:path";
-import type { KronError } from "../core/errors/kron-error.js";
-import { err, type Result } from "../core/result.js";
+import type { KronError } from "../core/base/errors/kron-error.js";
+import { err, type Result } from "../core/base/result.js";
 import { storeError } from "./failures.js";
 import { openFilesReader, openFilesStore } from "./files/open.js";
 import { openLmdbReader, openLmdbStore } from "./lmdb/open.js";

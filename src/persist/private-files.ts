@@ -5,8 +5,8 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { KronError } from "../core/errors/kron-error.js";
-import { err, ok, type Result } from "../core/result.js";
+import { KronError } from "../core/base/errors/kron-error.js";
+import { err, ok, type Result } from "../core/base/result.js";
 
 export const DIRECTORY_MODE = 0o700;
 export const FILE_MODE = 0o600;

@@ -3,8 +3,8 @@
  * from the store or from the configuration, gets a fence, so that nothing that may have run before runs again. Until the
  * last fence is written the store counts as being filled and opens for nobody but another recovery.
  */
-import { KronError } from "../core/errors/kron-error.js";
-import { err, ok, type Result } from "../core/result.js";
+import { KronError } from "../core/base/errors/kron-error.js";
+import { err, ok, type Result } from "../core/base/result.js";
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
 import { copiesIn, keepCopy } from "./corrupt-copies.js";
 import { openFilesForRecovery } from "./files/open.js";

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { KronError } from "../core/errors/kron-error.js";
-import { err, ok, type Result } from "../core/result.js";
+import type { KronError } from "../core/base/errors/kron-error.js";
+import { err, ok, type Result } from "../core/base/result.js";
 import { unreadable } from "./failures.js";
 import { syncDirectory } from "./private-files.js";
 import type { StateStore } from "./store.js";

@@ -8,8 +8,8 @@
  *
  * A read sees all of a batch or nothing of it, and all of it once its promise has resolved.
  */
-import type { KronError } from "../core/errors/kron-error.js";
-import type { Result } from "../core/result.js";
+import type { KronError } from "../core/base/errors/kron-error.js";
+import type { Result } from "../core/base/result.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { DocumentKey } from "./keys.js";
 import type { LockTerm } from "./lock.js";

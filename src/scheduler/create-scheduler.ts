@@ -2,7 +2,7 @@
  * `createScheduler` and the life of what it returns. The chart says in which state a call meets the scheduler; this file
  * answers the calls, and lets one session after the other do the work.
  */
-import type { Result } from "../core/result.js";
+import type { Result } from "../core/base/result.js";
 import { type SchedulerEffect, type SchedulerLifecycleEvent, schedulerMachine } from "../machines/scheduler.machine.js";
 import { ChartDriver } from "./chart-driver.js";
 import { SchedulerAlreadyActiveError, SchedulerError, SchedulerInitializationError } from "./errors.js";

@@ -2,7 +2,7 @@
  * The errors of the Declarative Scheduler specification, with its names and messages. Each carries its facts twice:
  * as own fields and together under `details`; `code` is the stable name of the error registry.
  */
-import type { ErrorCode } from "../core/errors/registry.js";
+import type { ErrorCode } from "../core/base/errors/registry.js";
 
 export abstract class SchedulerError<Details extends object = object> extends Error {
   readonly code: ErrorCode;

@@ -1,5 +1,5 @@
 /** What can be wrong with a persisted task record, in the words of the Declarative Scheduler specification. */
-import type { ErrorCode } from "../core/errors/registry.js";
+import type { ErrorCode } from "../core/base/errors/registry.js";
 import { SchedulerError } from "./errors.js";
 
 export interface DeserializeDetails {

@@ -2,8 +2,9 @@
  * Reads a list of registrations completely before anything else happens. The first error in list order counts; within
  * one registration: shape, name, duplicate, expression, retry delay.
  */
+
+import { err, ok, type Result } from "../core/base/result.js";
 import type { CronFields } from "../core/cron/fields.js";
-import { err, ok, type Result } from "../core/result.js";
 import { parseCron } from "./cron.js";
 import {
   CronExpressionInvalidError,

@@ -2,7 +2,7 @@
  * Reads how long a failed task waits: milliseconds, an ISO 8601 text, a Temporal.Duration, or an object with
  * `toMillis()`. Days are 24 hours and weeks seven days; months and years have no fixed length and are refused.
  */
-import { err, ok, type Result } from "../core/result.js";
+import { err, ok, type Result } from "../core/base/result.js";
 import { InvalidRegistrationError, NegativeRetryDelayError, type SchedulerError } from "./errors.js";
 import { SCHEDULER_LIMITS } from "./limits.js";
 

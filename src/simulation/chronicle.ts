@@ -2,8 +2,9 @@
  * Writes down what happens: starts and ends as the machine saw them, outcomes as they became durable. From the two sides
  * it is told at once when a command begins that no durable claim stands behind, or a second time, or too early.
  */
+
+import type { HostWitness } from "../actors/launcher/daemon/simulated-launcher.js";
 import type { ArmRequest } from "../actors/launcher/port.js";
-import type { HostWitness } from "../actors/launcher/simulated-launcher.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Batch } from "../persist/store.js";
 import { countUp, JobHistory, minuteOf } from "./job-history.js";

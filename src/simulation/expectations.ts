@@ -1,8 +1,8 @@
 /** Rules that a simulation has to keep, such as `missed=0` or `peak<=50`: their text, and the verdict. */
 
+import type { Problem } from "../core/base/problem.js";
+import { err, ok, type Result } from "../core/base/result.js";
 import { didYouMean } from "../core/job/suggest.js";
-import type { Problem } from "../core/problem.js";
-import { err, ok, type Result } from "../core/result.js";
 import { formatDuration } from "../core/time/duration.js";
 import { parseSpan } from "./span.js";
 

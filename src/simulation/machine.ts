@@ -3,15 +3,20 @@
  * supervisor over simulated ports; they are started, stopped and killed here, and waited for until nothing goes on any
  * more, so that time can pass.
  */
+
+import {
+  type HostWitness,
+  type SimulatedBehaviour,
+  SimulatedHost,
+} from "../actors/launcher/daemon/simulated-launcher.js";
 import type { ArmRequest } from "../actors/launcher/port.js";
-import { type HostWitness, type SimulatedBehaviour, SimulatedHost } from "../actors/launcher/simulated-launcher.js";
 import { SimulatedClock } from "../actors/simulated-clock.js";
-import type { SupervisorEvent } from "../actors/supervisor/events.js";
 import type { Supervisor, SupervisorPorts } from "../actors/supervisor/port.js";
 import { createSupervisor } from "../actors/supervisor/supervisor.js";
+import type { SupervisorEvent } from "../actors/supervisor/write/events.js";
+import { KronError } from "../core/base/errors/kron-error.js";
+import type { Result } from "../core/base/result.js";
 import type { RecordVersions } from "../core/decision/record.js";
-import { KronError } from "../core/errors/kron-error.js";
-import type { Result } from "../core/result.js";
 import type { EpochMs } from "../core/time/instant.js";
 import { acquireMemoryLock, type LockTerm } from "../persist/lock.js";
 import { MemoryDisk } from "../persist/memory/disk.js";

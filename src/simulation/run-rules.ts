@@ -1,9 +1,10 @@
 /** What simulated processes do: rules by identity, and the draw for one attempt, which depends on nothing but its name. */
+
+import type { SimulatedBehaviour } from "../actors/launcher/daemon/simulated-launcher.js";
 import type { ArmRequest } from "../actors/launcher/port.js";
-import type { SimulatedBehaviour } from "../actors/launcher/simulated-launcher.js";
+import type { ErrorCode } from "../core/base/errors/registry.js";
 import { SplitMix64 } from "../core/decision/prng.js";
 import { sha256Hex } from "../core/decision/seed.js";
-import type { ErrorCode } from "../core/errors/registry.js";
 import { SECOND_MS } from "../core/time/instant.js";
 import { type DurationLaw, drawDuration } from "./span.js";
 

@@ -1,12 +1,13 @@
 /** Reads a scenario file: text in, a scenario or problems with their places out. */
+
+import { type Problem, problemAt } from "../core/base/problem.js";
+import type { Result } from "../core/base/result.js";
 import { byPlace, LineIndex, type LocatedProblem, type Stretch } from "../core/config/located.js";
-import { yamlFile } from "../core/config/yaml-pieces.js";
-import { placeOfProblem } from "../core/config/yaml-places.js";
-import { syntaxProblems } from "../core/config/yaml-syntax.js";
-import { type PlacedNode, YamlValues } from "../core/config/yaml-values.js";
+import { yamlFile } from "../core/config/yaml/pieces.js";
+import { placeOfProblem } from "../core/config/yaml/places.js";
+import { syntaxProblems } from "../core/config/yaml/syntax.js";
+import { type PlacedNode, YamlValues } from "../core/config/yaml/values.js";
 import { problemsOfIssues } from "../core/job/issues.js";
-import { type Problem, problemAt } from "../core/problem.js";
-import type { Result } from "../core/result.js";
 import { parseInstant } from "../core/time/instant.js";
 import { parseExpectation } from "./expectations.js";
 import type { Scenario } from "./scenario.js";

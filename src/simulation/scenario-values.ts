@@ -1,6 +1,6 @@
 /** From the written values of a scenario to what they mean. Used for files and for flags alike. */
-import { type Problem, problemAt } from "../core/problem.js";
-import { err, ok, type Result } from "../core/result.js";
+import { type Problem, problemAt } from "../core/base/problem.js";
+import { err, ok, type Result } from "../core/base/result.js";
 import { parseInstant } from "../core/time/instant.js";
 import type { RunRule } from "./run-rules.js";
 import type { Act, Deed, Moment, PlannedAct } from "./scenario.js";

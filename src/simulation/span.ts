@@ -1,8 +1,9 @@
 /** Lengths of time as simulations write them: durations with days, offsets with a sign, and how long runs take. */
+
+import type { Problem } from "../core/base/problem.js";
+import { err, ok, type Result } from "../core/base/result.js";
 import { erfcinv, exp, ln } from "../core/decision/math.js";
 import type { SplitMix64 } from "../core/decision/prng.js";
-import type { Problem } from "../core/problem.js";
-import { err, ok, type Result } from "../core/result.js";
 import { formatDuration, parseDuration } from "../core/time/duration.js";
 import { DAY_MS } from "../core/time/instant.js";
 

@@ -1,5 +1,5 @@
 /** What happened, in order: what the daemon told, and what happened to it. */
-import type { SupervisorEvent } from "../actors/supervisor/events.js";
+import type { SupervisorEvent } from "../actors/supervisor/write/events.js";
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
 
 export interface TimelineEntry {

@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, test } from "vitest";
 import { KRON } from "../../src/cli/commands/index.js";
-import { readYamlConfig } from "../../src/core/config/yaml-reader.js";
+import { readYamlConfig } from "../../src/core/config/yaml/reader.js";
 import { runCaptured } from "../support/cli.js";
 import { temporaryDirectories } from "../support/temporary.js";
 

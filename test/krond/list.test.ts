@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from "vitest";
 import type { JobStatus, ListOptions } from "../../src/actors/supervisor/port.js";
-import { readRequest } from "../../src/krond/control-protocol.js";
-import type { JobLister } from "../../src/krond/job-pages.js";
-import { ALL_JOBS, type ListFilter, literalPrefix } from "../../src/krond/list-filter.js";
-import { LIST_LIMITS, listPage } from "../../src/krond/list-request.js";
+import type { JobLister } from "../../src/krond/control/job-pages.js";
+import { ALL_JOBS, type ListFilter, literalPrefix } from "../../src/krond/control/list-filter.js";
+import { LIST_LIMITS, listPage } from "../../src/krond/control/list-request.js";
+import { readRequest } from "../../src/krond/control/protocol.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { job, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Command } from "../../src/actors/launcher/port.js";
-import { namedRefusal } from "../../src/actors/supervisor/named-refusal.js";
-import type { ErrorCode } from "../../src/core/errors/registry.js";
+import { namedRefusal } from "../../src/actors/supervisor/run/named-refusal.js";
+import type { ErrorCode } from "../../src/core/base/errors/registry.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { NEVER, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";

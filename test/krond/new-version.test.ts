@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { CONFIG_MANIFEST_NOTE } from "../../src/actors/pool/load/manifest.js";
 import { canonicalDefinitionText, readDefinitionInForce, readJobDefinition } from "../../src/core/job/schema.js";
-import { BOOT_NOTE_KEY, type BootNote, bootNote, zoneDataChange } from "../../src/krond/boot-note.js";
+import { BOOT_NOTE_KEY, type BootNote, bootNote, zoneDataChange } from "../../src/krond/boot/boot-note.js";
 import { acquireDirectoryLock } from "../../src/persist/lock.js";
 import { openStateStore } from "../../src/persist/open.js";
 import type { Batch, StateStore } from "../../src/persist/store.js";

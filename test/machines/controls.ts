@@ -3,8 +3,8 @@
  * them: a check that cannot fail shows nothing.
  */
 import { assign } from "xstate";
-import { currentPeriod, planAfter, planOnReturn } from "../../src/core/periods.js";
-import { claimVerdict, type JobStanding, verdict } from "../../src/core/policy.js";
+import { currentPeriod, planAfter, planOnReturn } from "../../src/core/period/periods.js";
+import { claimVerdict, type JobStanding, verdict } from "../../src/core/period/policy.js";
 import type { StateDocument } from "../../src/core/state/document.js";
 import type { Activation } from "../../src/machines/activation.js";
 import type { OutwardEffect } from "../../src/machines/effects.js";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compileRule } from "../../src/core/decision/compile.js";
-import type { Policy, SchedulingRule } from "../../src/core/job/definition.js";
+import type { SchedulingRule } from "../../src/core/decision/rule.js";
+import type { Policy } from "../../src/core/job/definition.js";
 import { at, policyOf, ruleOf } from "../support/scheduling.js";
 import { Scenario } from "./scenario.js";
 

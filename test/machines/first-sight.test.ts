@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { compileRule } from "../../src/core/decision/compile.js";
-import { firstSight } from "../../src/core/first-sight.js";
 import type { JobDefinition } from "../../src/core/job/definition.js";
 import { readJobDefinition } from "../../src/core/job/schema.js";
+import { firstSight } from "../../src/core/restart/first-sight.js";
 import { newDocument } from "../../src/core/state/document.js";
 import { DAY_MS } from "../../src/core/time/instant.js";
 import { activate, documentOfActivation, isResting, liveNominalAt, nextWakeAt } from "../../src/machines/activation.js";

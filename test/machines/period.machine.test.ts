@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Verdict } from "../../src/core/policy.js";
+import type { Verdict } from "../../src/core/period/policy.js";
 import { advance, begin } from "../../src/machines/advance.js";
 import { type PeriodSnapshot, periodMachine } from "../../src/machines/period.machine.js";
 import type { PeriodEvent } from "../../src/machines/period-logic.js";

@@ -1,6 +1,7 @@
 /** One identity under the production step, told what happens and asked what it wants done, in words. */
 import { compileRule } from "../../src/core/decision/compile.js";
-import type { Policy, SchedulingRule } from "../../src/core/job/definition.js";
+import type { SchedulingRule } from "../../src/core/decision/rule.js";
+import type { Policy } from "../../src/core/job/definition.js";
 import { newDocument, type StateDocument } from "../../src/core/state/document.js";
 import { formatInstant } from "../../src/core/time/instant.js";
 import {

@@ -3,7 +3,8 @@
  * one's deadline counts from when nothing older was left in front of it.
  */
 import { describe, expect, it } from "vitest";
-import type { Policy, SchedulingRule } from "../../src/core/job/definition.js";
+import type { SchedulingRule } from "../../src/core/decision/rule.js";
+import type { Policy } from "../../src/core/job/definition.js";
 import { ENGINE } from "../../src/machines/engine.js";
 import { createStepper, type Stepper } from "../../src/machines/step.js";
 import { at } from "../support/scheduling.js";

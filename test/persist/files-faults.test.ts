@@ -4,7 +4,7 @@
  * everything that was acknowledged, and no batch in part.
  */
 import { afterAll, describe, expect, it } from "vitest";
-import { KronError } from "../../src/core/errors/kron-error.js";
+import { KronError } from "../../src/core/base/errors/kron-error.js";
 import { openFilesStoreOn } from "../../src/persist/files/open.js";
 import { documentKey } from "../../src/persist/keys.js";
 import { acquireMemoryLock } from "../../src/persist/lock.js";

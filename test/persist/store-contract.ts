@@ -1,8 +1,8 @@
 /** What every store promises, whatever it is made of. A backend that passes may be exchanged for any other. */
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import type { KronError } from "../../src/core/errors/kron-error.js";
-import type { Result } from "../../src/core/result.js";
+import type { KronError } from "../../src/core/base/errors/kron-error.js";
+import type { Result } from "../../src/core/base/result.js";
 import { documentKey } from "../../src/persist/keys.js";
 import type { LockTerm } from "../../src/persist/lock.js";
 import { sweepAlive, sweepLedger } from "../../src/persist/retention.js";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { ENGINE_VERSION } from "../../src/core/version.js";
+import { ENGINE_VERSION } from "../../src/core/base/version.js";
 
 test("decision record: engine_version is the version of the package", () => {
   const manifest: unknown = JSON.parse(readFileSync("package.json", "utf8"));

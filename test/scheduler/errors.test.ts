@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ERRORS } from "../../src/core/errors/registry.js";
+import { ERRORS } from "../../src/core/base/errors/registry.js";
 import {
   CronCalculationError,
   CronExpressionInvalidError,

@@ -1,6 +1,6 @@
 /** A state directory as a daemon would leave it, with runs of one job on record. */
-import { ok } from "../../src/core/result.js";
-import { withStore } from "../../src/krond/state-tools.js";
+import { ok } from "../../src/core/base/result.js";
+import { withStore } from "../../src/krond/state/tools.js";
 import { at } from "./schedules.js";
 
 export type PastRun = readonly [period: string, startedAt: string, endedAt: string | null];

@@ -28,8 +28,8 @@ export function builtPrograms(): () => Programs {
     const input = {
       krond: path.join(ROOT, "src/cli/krond.ts"),
       kron: path.join(ROOT, "src/cli/kron.ts"),
-      "decision-worker": path.join(ROOT, "src/actors/pool/worker.ts"),
-      "launcher-process": path.join(ROOT, "src/actors/launcher/process.ts"),
+      "decision-worker": path.join(ROOT, "src/actors/pool/thread/worker.ts"),
+      "launcher-process": path.join(ROOT, "src/actors/launcher/child/process.ts"),
     };
     await build({
       configFile: false,

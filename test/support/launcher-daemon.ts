@@ -3,8 +3,8 @@
  * answers each with one line.
  */
 import { createInterface } from "node:readline";
+import { startLauncher } from "../../src/actors/launcher/daemon/process-launcher.js";
 import type { Armed, ArmRequest } from "../../src/actors/launcher/port.js";
-import { startLauncher } from "../../src/actors/launcher/process-launcher.js";
 
 export type DaemonCommand =
   | { readonly do: "arm"; readonly requests: readonly ArmRequest[] }

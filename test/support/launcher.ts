@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { type ProcessLauncherOptions, startLauncher } from "../../src/actors/launcher/daemon/process-launcher.js";
 import type { Armed, ArmRequest, Exited, Launcher, LauncherEvent } from "../../src/actors/launcher/port.js";
-import { type ProcessLauncherOptions, startLauncher } from "../../src/actors/launcher/process-launcher.js";
 import { readStat } from "../../src/actors/process-identity.js";
 import { ProcessScanner } from "../../src/actors/process-scan.js";
 import { bundleEntry } from "./bundle.js";
@@ -71,7 +71,7 @@ let bundle: ReturnType<typeof bundleEntry> | null = null;
 
 /** The launcher process as a file that Node runs, made once for each file of tests. */
 export async function launcherEntry(): Promise<string> {
-  bundle ??= bundleEntry("src/actors/launcher/process.ts");
+  bundle ??= bundleEntry("src/actors/launcher/child/process.ts");
   return (await bundle).file;
 }
 

@@ -1,4 +1,4 @@
-import type { Result } from "../../src/core/result.js";
+import type { Result } from "../../src/core/base/result.js";
 
 /** The value of a reading that must have gone well. */
 export function requireOk<T>(result: Result<T, unknown>): T {

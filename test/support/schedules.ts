@@ -1,6 +1,6 @@
 import { parseKronCron } from "../../src/core/cron/kron-dialect.js";
 import { compileSchedule, type Schedule } from "../../src/core/cron/schedule.js";
-import type { DstRule } from "../../src/core/job/definition.js";
+import type { DstRule } from "../../src/core/time/dst.js";
 import { formatInstant, parseInstant } from "../../src/core/time/instant.js";
 import { requireOk } from "./results.js";
 import { zone } from "./zones.js";

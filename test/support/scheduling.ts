@@ -1,7 +1,8 @@
 /** Small builders for tests about periods, policies and state: everything usual, one thing changed. */
 import type { Decision } from "../../src/core/decision/model.js";
-import type { Policy, SchedulingRule } from "../../src/core/job/definition.js";
-import type { ActiveRun } from "../../src/core/policy.js";
+import type { SchedulingRule } from "../../src/core/decision/rule.js";
+import type { Policy } from "../../src/core/job/definition.js";
+import type { ActiveRun } from "../../src/core/period/policy.js";
 import { type EpochMs, formatInstant, parseInstant } from "../../src/core/time/instant.js";
 
 export const IDENTITY = "test/job";

@@ -14,16 +14,16 @@
  * @property {boolean} [needsRoot] only root's tests can tell
  */
 
-const PERIODS = "src/core/periods.ts";
-const POLICY = "src/core/policy.ts";
-const LATENESS = "src/core/lateness.ts";
+const PERIODS = "src/core/period/periods.ts";
+const POLICY = "src/core/period/policy.ts";
+const LATENESS = "src/core/period/lateness.ts";
 const RUNS = "src/core/state/run-transitions.ts";
 const CLAIMS = "src/core/state/period-transitions.ts";
 const STEP = "src/machines/step.ts";
 const EXECUTION = "src/machines/execution.machine.ts";
-const GATE = "src/actors/launcher/gate.ts";
+const GATE = "src/actors/launcher/child/gate.ts";
 const LMDB_OPEN = "src/persist/lmdb/open.ts";
-const REHEARSED = "src/actors/supervisor/claims.ts";
+const REHEARSED = "src/actors/supervisor/run/claims.ts";
 const ATOMIC = "src/persist/files/atomic.ts";
 
 const STATE_TESTS = ["test/core/state"];
@@ -38,8 +38,8 @@ const LMDB_TESTS = [
   "test/persist/lmdb-damage.test.ts",
 ];
 const REHEARSAL_TESTS = [
-  "test/actors/supervisor/rehearsal.test.ts",
-  "test/actors/supervisor/claims.test.ts",
+  "test/actors/supervisor/run/rehearsal.test.ts",
+  "test/actors/supervisor/run/claims.test.ts",
   "test/actors/supervisor/crash-points.test.ts",
 ];
 const FILES_TESTS = [
@@ -47,7 +47,7 @@ const FILES_TESTS = [
   "test/persist/files-faults.test.ts",
   "test/persist/files-directory.test.ts",
 ];
-const LAUNCHER_TESTS = ["test/actors/launcher/gate.test.ts", "test/actors/launcher/contract.test.ts"];
+const LAUNCHER_TESTS = ["test/actors/launcher/child/gate.test.ts", "test/actors/launcher/contract.test.ts"];
 
 /** @type {readonly Mutant[]} */
 export const MUTANTS = [
@@ -56,7 +56,7 @@ export const MUTANTS = [
     file: PERIODS,
     search: "nominalAt <= lastHandledAt",
     replace: "nominalAt === lastHandledAt",
-    tests: ["test/core/periods.test.ts"],
+    tests: ["test/core/period/periods.test.ts"],
     quick: true,
   },
   {
@@ -64,7 +64,7 @@ export const MUTANTS = [
     file: POLICY,
     search: " || isActive(decision.nominalAt, active)",
     replace: "",
-    tests: ["test/core/policy.test.ts"],
+    tests: ["test/core/period/policy.test.ts"],
   },
   {
     name: "S12: LastHandledPeriodID may go backwards",
@@ -100,7 +100,7 @@ export const MUTANTS = [
     file: LATENESS,
     search: "return floorToSecond(now) > limitAt;",
     replace: "return now > limitAt;",
-    tests: ["test/core/lateness.test.ts"],
+    tests: ["test/core/period/lateness.test.ts"],
     quick: true,
   },
   {
@@ -108,21 +108,21 @@ export const MUTANTS = [
     file: LATENESS,
     search: "return floorToSecond(now) > limitAt;",
     replace: "return floorToSecond(now) >= limitAt;",
-    tests: ["test/core/lateness.test.ts"],
+    tests: ["test/core/period/lateness.test.ts"],
   },
   {
     name: "S24: a failed start is not closed when its deadline has passed",
     file: LATENESS,
     search: "return Math.min(now + retryDelayMs(failures), closesAt);",
     replace: "return Math.max(now + retryDelayMs(failures), closesAt);",
-    tests: ["test/core/lateness.test.ts"],
+    tests: ["test/core/period/lateness.test.ts"],
   },
   {
     name: "S10: no lead for around and before",
     file: PERIODS,
     search: "return compiled.schedule.previous(now + compiled.leadMs);",
     replace: "return compiled.schedule.previous(now);",
-    tests: ["test/core/periods.test.ts"],
+    tests: ["test/core/period/periods.test.ts"],
     quick: true,
   },
   {
@@ -131,21 +131,21 @@ export const MUTANTS = [
     search: "return { liveAt: currentAt, gap: gapBefore(compiled, marks, currentAt), isStateAhead };",
     replace:
       "return { liveAt: lastHandledAt === null ? currentAt : nextPeriod(compiled, lastHandledAt), gap: null, isStateAhead };",
-    tests: ["test/core/periods.test.ts"],
+    tests: ["test/core/period/periods.test.ts"],
   },
   {
     name: "S14: adding or editing a job fires the past",
     file: POLICY,
     search: "return (decision.chosenAt ?? decision.windowEndAt) < floorToSecond(standing.definedAt);",
     replace: "return false;",
-    tests: ["test/core/policy.test.ts"],
+    tests: ["test/core/period/policy.test.ts"],
   },
   {
     name: "S17: a pause is forgotten",
     file: POLICY,
     search: "return standing.pausedUntilAt !== null && now < standing.pausedUntilAt;",
     replace: "return false;",
-    tests: ["test/core/policy.test.ts"],
+    tests: ["test/core/period/policy.test.ts"],
     quick: true,
   },
   {
@@ -154,7 +154,7 @@ export const MUTANTS = [
     search: 'return active.length > 0 ? { kind: "skipped", reason: "concurrency_forbid" } : start;',
     replace:
       'return active.some(({ source }) => source === null) ? { kind: "skipped", reason: "concurrency_forbid" } : start;',
-    tests: ["test/core/policy.test.ts", "test/machines/step.test.ts"],
+    tests: ["test/core/period/policy.test.ts", "test/machines/step.test.ts"],
   },
   {
     name: "S25: replace does not wait for its victims",
@@ -196,21 +196,21 @@ export const MUTANTS = [
   },
   {
     name: "S23: a claim is not waited for",
-    file: "src/actors/supervisor/committer.ts",
+    file: "src/actors/supervisor/write/committer.ts",
     search: "await this.store.commit(this.term, batch);",
     replace: "void this.store.commit(this.term, batch).catch(() => {});",
     tests: ["test/actors/supervisor/io-errors.test.ts"],
   },
   {
     name: "S31: after a failed write gates stay open",
-    file: "src/actors/supervisor/gates.ts",
+    file: "src/actors/supervisor/run/gates.ts",
     search: "begin(null);\n    await this.closeAll();",
     replace: "begin(null);",
     tests: ["test/actors/supervisor/io-errors.test.ts", "test/actors/supervisor/crash-points.test.ts"],
   },
   {
     name: "S32: an unreadable document is replaced by an empty one",
-    file: "src/actors/supervisor/recovery.ts",
+    file: "src/actors/supervisor/start/recovery.ts",
     search: "  if (nominalAt === null) return { text: serialiseDocument(empty), ledger: [] };",
     replace: "  if (nominalAt !== now + 0.5) return { text: serialiseDocument(empty), ledger: [] };",
     tests: ["test/actors/supervisor/error-model.test.ts"],
@@ -309,14 +309,14 @@ export const MUTANTS = [
   },
   {
     name: "S34: the launcher keeps what it has inherited",
-    file: "src/actors/launcher/process.ts",
+    file: "src/actors/launcher/child/process.ts",
     search: "  closeInheritable(DAEMON_LINE);",
     replace: "  void closeInheritable;",
     tests: ["test/actors/launcher/promises.test.ts"],
   },
   {
     name: "S23: who a process is is not verified",
-    file: "src/actors/launcher/gatekeeper.ts",
+    file: "src/actors/launcher/child/gatekeeper.ts",
     search: "const wrong = attempt.identity?.mustVerify ? verifyIdentity(attempt.pid, attempt.identity) : null;",
     replace:
       "const wrong = attempt.identity?.mustVerify && attempt.pid < 0 ? verifyIdentity(attempt.pid, attempt.identity) : null;",
@@ -339,7 +339,7 @@ export const MUTANTS = [
   },
   {
     name: "S23: a rehearsal stands whatever its job has heard since",
-    file: "src/actors/supervisor/job-entry.ts",
+    file: "src/actors/supervisor/rows/job-entry.ts",
     search: "if (this.prearmed !== null) this.prearmed.rehearsal = null;",
     replace: "",
     tests: REHEARSAL_TESTS,

@@ -3,8 +3,8 @@
  * process that waits behind a gate, `go` lets it become its command under the same PID, and between the two the claim is
  * written (S23). The simulated launcher passes the same contract suite.
  */
-import type { ErrorCode } from "../../core/errors/registry.js";
-import type { Result } from "../../core/result.js";
+import type { ErrorCode } from "../../core/base/errors/registry.js";
+import type { Result } from "../../core/base/result.js";
 import type { EpochMs } from "../../core/time/instant.js";
 
 export type Command =

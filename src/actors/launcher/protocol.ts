@@ -3,9 +3,9 @@
  * version, which the first message of each side checks; what a line holds is not doubted after that.
  */
 import { Buffer } from "node:buffer";
-import type { ErrorCode } from "../../core/errors/registry.js";
+import type { ErrorCode } from "../../core/base/errors/registry.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import { LAUNCHER_LIMITS } from "./limits.js";
+import { LAUNCHER_LIMITS } from "./child/limits.js";
 import type { Armed, ArmRequest, Exited, RunOutput } from "./port.js";
 
 export const PROTOCOL_VERSION = 1;

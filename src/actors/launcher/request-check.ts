@@ -1,8 +1,8 @@
 /** What can be wrong with a request before any process exists. Pure. */
 import { Buffer } from "node:buffer";
-import type { ErrorCode } from "../../core/errors/registry.js";
-import { RESERVED_ENV_PREFIX } from "./gate.js";
-import { LAUNCHER_LIMITS } from "./limits.js";
+import type { ErrorCode } from "../../core/base/errors/registry.js";
+import { RESERVED_ENV_PREFIX } from "./child/gate.js";
+import { LAUNCHER_LIMITS } from "./child/limits.js";
 import type { ArmFailure, ArmRequest, Command } from "./port.js";
 
 /** An attempt's id also names a directory. */

@@ -1,6 +1,6 @@
 /** Brings planned rows together in columns. */
-import type { PlannedRow, Standing } from "../../core/resting.js";
-import { STANDINGS } from "../../core/resting.js";
+import type { PlannedRow, Standing } from "../../core/restart/resting.js";
+import { STANDINGS } from "../../core/restart/resting.js";
 import { TextBytes } from "./text-bytes.js";
 import type { PlannedPage, PlannedProblem } from "./types.js";
 

@@ -1,5 +1,5 @@
 /** Plans every job of a store, with threads where they pay. */
-import type { PlanRules } from "../../core/resting.js";
+import type { PlanRules } from "../../core/restart/resting.js";
 import { areDefinitionsKnown } from "../../persist/definition-reader.js";
 import { LmdbReader } from "../../persist/lmdb/reads.js";
 import { keyRanges } from "../../persist/lmdb/scan.js";

@@ -1,6 +1,6 @@
 /** Planning on this thread, in slices that leave the loop its turns. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { PlanRules, StoredJob } from "../../core/resting.js";
+import type { PlanRules, StoredJob } from "../../core/restart/resting.js";
 import { type DocumentKey, documentKey } from "../../persist/keys.js";
 import type { LmdbReader } from "../../persist/lmdb/reads.js";
 import { keyRanges } from "../../persist/lmdb/scan.js";

@@ -1,4 +1,4 @@
-import { type PlanRules, planJob, type StoredJob } from "../../core/resting.js";
+import { type PlanRules, planJob, type StoredJob } from "../../core/restart/resting.js";
 import { PageBuilder } from "./page-builder.js";
 import type { PlannedPage } from "./types.js";
 

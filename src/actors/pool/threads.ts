@@ -8,10 +8,10 @@
  */
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { KronError } from "../../core/errors/kron-error.js";
-import { newStopFlag, raise, type StopFlag } from "./stop-flag.js";
-import type { Answer, Batch, TaskName, Tasks } from "./tasks.js";
-import { isRefused, Thread } from "./thread.js";
+import { KronError } from "../../core/base/errors/kron-error.js";
+import { newStopFlag, raise, type StopFlag } from "./thread/stop-flag.js";
+import type { Answer, Batch, TaskName, Tasks } from "./thread/tasks.js";
+import { isRefused, Thread } from "./thread/thread.js";
 import type { PoolLimits, PoolStatus } from "./types.js";
 
 /** How often it is looked whether batches wait although no worker is there to take them. */

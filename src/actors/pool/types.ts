@@ -2,14 +2,15 @@
  * What the decision pool takes and gives, on both sides of the thread boundary: numbers in typed arrays and texts as
  * bytes, so that a page of thousands of jobs is handed over and never cloned.
  */
-import type { CrontabReading } from "../../core/config/crontab.js";
+
+import type { KronError } from "../../core/base/errors/kron-error.js";
+import type { ErrorCode } from "../../core/base/errors/registry.js";
+import type { CrontabReading } from "../../core/config/crontab/crontab.js";
 import type { Place } from "../../core/config/located.js";
 import type { Settings } from "../../core/config/settings.js";
-import type { KronError } from "../../core/errors/kron-error.js";
-import type { ErrorCode } from "../../core/errors/registry.js";
 import type { ContentHash } from "../../core/job/content-hash.js";
 import type { JobDefinition, Target } from "../../core/job/definition.js";
-import type { Standing } from "../../core/resting.js";
+import type { Standing } from "../../core/restart/resting.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/config-files.js";
 import type { StateReader } from "../../persist/store.js";

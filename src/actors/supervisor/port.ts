@@ -3,9 +3,9 @@
  * real ports, tests to simulated ones.
  */
 
+import type { KronError } from "../../core/base/errors/kron-error.js";
 import type { Settings } from "../../core/config/settings.js";
 import type { RecordVersions } from "../../core/decision/record.js";
-import type { KronError } from "../../core/errors/kron-error.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { CorruptCopies } from "../../persist/corrupt-copies.js";
@@ -14,9 +14,9 @@ import type { StateReader, StateStore } from "../../persist/store.js";
 import type { Clock } from "../clock.js";
 import type { Launcher } from "../launcher/port.js";
 import type { PlanOptions } from "../pool/types.js";
-import type { SupervisorEvent } from "./events.js";
-import type { ObserverSlot } from "./observer.js";
-import type { Wanted } from "./survey.js";
+import type { ObserverSlot } from "./run/observer.js";
+import type { Wanted } from "./start/survey.js";
+import type { SupervisorEvent } from "./write/events.js";
 
 export interface SupervisorPorts {
   readonly clock: Clock;

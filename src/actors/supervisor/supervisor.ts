@@ -2,22 +2,16 @@
  * The supervisor: one writer for everything. It decides nothing itself: definitions come from the host, judgements from
  * the machines; it keeps the set of jobs, opens and closes their schedule, and answers operators.
  */
+
+import type { KronError } from "../../core/base/errors/kron-error.js";
 import type { Settings } from "../../core/config/settings.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
-import type { KronError } from "../../core/errors/kron-error.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
 import { isUnclaimed } from "../../machines/draft.js";
 import type { Timer } from "../clock.js";
 import type { TimelineHandle } from "../timeline.js";
 import { turnOfLoop } from "../turns.js";
-import type { RunPlace } from "./arm-request.js";
-import { Boot } from "./boot.js";
-import { SupervisorCore } from "./core.js";
-import type { JobEntry } from "./job-entry.js";
-import { JobSet } from "./job-set.js";
-import { statusOf } from "./job-status.js";
-import { Listing } from "./listing.js";
 import type {
   DaemonStatus,
   JobStatus,
@@ -27,10 +21,17 @@ import type {
   Supervisor,
   SupervisorPorts,
 } from "./port.js";
-import { Reload } from "./reload.js";
-import { Schedule } from "./schedule.js";
-import type { Wanted } from "./survey.js";
-import { type WantedJobs, wantedFrom } from "./wanted-jobs.js";
+import type { JobEntry } from "./rows/job-entry.js";
+import { JobSet } from "./rows/job-set.js";
+import { statusOf } from "./rows/job-status.js";
+import { Listing } from "./rows/listing.js";
+import type { RunPlace } from "./run/arm-request.js";
+import { SupervisorCore } from "./run/core.js";
+import { Schedule } from "./run/schedule.js";
+import { Boot } from "./start/boot.js";
+import { Reload } from "./start/reload.js";
+import type { Wanted } from "./start/survey.js";
+import { type WantedJobs, wantedFrom } from "./start/wanted-jobs.js";
 
 /** S36. */
 const ALIVE_EVERY_MS = 30 * SECOND_MS;

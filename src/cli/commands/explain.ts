@@ -1,10 +1,10 @@
 import { zoneDataVersion } from "../../actors/zone-data.js";
+import { ENGINE_VERSION } from "../../core/base/version.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { explainDecision } from "../../core/decision/explain.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
-import { currentPeriod } from "../../core/periods.js";
+import { currentPeriod } from "../../core/period/periods.js";
 import { formatInstant } from "../../core/time/instant.js";
-import { ENGINE_VERSION } from "../../core/version.js";
 import { AT_OPTION, CONFIG_OPTION, instantArg, outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { zoneDataVersion } from "../../actors/zone-data.js";
+import type { Problem } from "../../core/base/problem.js";
+import { ENGINE_VERSION } from "../../core/base/version.js";
 import { checkOverlap, type Forecast, Forecaster } from "../../core/forecast/forecaster.js";
 import { GROUPINGS } from "../../core/forecast/groups.js";
 import type { Horizon } from "../../core/forecast/horizon.js";
-import type { Problem } from "../../core/problem.js";
-import { ENGINE_VERSION } from "../../core/version.js";
 import { CONFIG_OPTION, countArg, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";

@@ -1,5 +1,5 @@
-import type { ControlClient } from "../../krond/control-client.js";
-import { type HistoryRow, readHistory } from "../../krond/history.js";
+import type { ControlClient } from "../../krond/control/client.js";
+import { type HistoryRow, readHistory } from "../../krond/state/history.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
 import { askOrRead, withDaemon } from "../daemon.js";

@@ -1,17 +1,17 @@
 import { hostTimezone } from "../../actors/host-zone.js";
+import { errorKind } from "../../core/base/errors/registry.js";
+import { LIMITS } from "../../core/base/limits.js";
 import {
   type CrontabForm,
   type CrontabLine,
   type CrontabReading,
   type CrontabRules,
   readCrontab,
-} from "../../core/config/crontab.js";
-import { crontabYaml, type ExportedJob, exportedJobs } from "../../core/config/crontab-export.js";
-import { crontabFormOf, crontabOwnerOf } from "../../core/config/crontab-report.js";
+} from "../../core/config/crontab/crontab.js";
+import { crontabYaml, type ExportedJob, exportedJobs } from "../../core/config/crontab/export.js";
+import { crontabFormOf, crontabOwnerOf } from "../../core/config/crontab/report.js";
 import { formatPlace, formatProblem, printable } from "../../core/config/format-problem.js";
-import { errorKind } from "../../core/errors/registry.js";
 import { definitionToRaw } from "../../core/job/schema.js";
-import { LIMITS } from "../../core/limits.js";
 import { zoneOf } from "../../core/time/zone.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";

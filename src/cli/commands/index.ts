@@ -1,4 +1,4 @@
-import { ENGINE_VERSION } from "../../core/version.js";
+import { ENGINE_VERSION } from "../../core/base/version.js";
 import type { Program } from "../program.js";
 import { completionCommand } from "./completion.js";
 import { CANCEL, PAUSE, RESUME, RUN } from "./control.js";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { type LintWarning, lintWarnings } from "../../core/config/lint.js";
+import { errorKind } from "../../core/base/errors/registry.js";
+import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
-import { errorKind } from "../../core/errors/registry.js";
 import { type ConfigFinding, type Configuration, loadConfiguration } from "../../persist/configuration.js";
 import { AT_OPTION, CONFIG_OPTION, instantArg, outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";

@@ -1,10 +1,10 @@
 import type { JobStatus } from "../../actors/supervisor/port.js";
 import { parseInstant } from "../../core/time/instant.js";
-import type { ControlClient } from "../../krond/control-client.js";
-import { CONTROL_LIMITS } from "../../krond/control-protocol.js";
-import { type ListFilter, ListJudge, STANDINGS } from "../../krond/list-filter.js";
-import { LIST_LIMITS, type ListPage } from "../../krond/list-request.js";
-import { offlineStatuses } from "../../krond/offline-status.js";
+import type { ControlClient } from "../../krond/control/client.js";
+import { type ListFilter, ListJudge, STANDINGS } from "../../krond/control/list-filter.js";
+import { LIST_LIMITS, type ListPage } from "../../krond/control/list-request.js";
+import { CONTROL_LIMITS } from "../../krond/control/protocol.js";
+import { offlineStatuses } from "../../krond/state/offline-status.js";
 import type { StateReader } from "../../persist/store.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";

@@ -1,12 +1,12 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { outputDirectoryOf } from "../../actors/supervisor/arm-request.js";
 import type { JobStatus } from "../../actors/supervisor/port.js";
+import { outputDirectoryOf } from "../../actors/supervisor/run/arm-request.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
-import type { ControlClient } from "../../krond/control-client.js";
-import { ALL_JOBS } from "../../krond/list-filter.js";
-import type { ListPage } from "../../krond/list-request.js";
-import { outputDirectoryIn } from "../../krond/state-directory.js";
+import type { ControlClient } from "../../krond/control/client.js";
+import { ALL_JOBS } from "../../krond/control/list-filter.js";
+import type { ListPage } from "../../krond/control/list-request.js";
+import { outputDirectoryIn } from "../../krond/state/directory.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
 import { withDaemonOrStore } from "../daemon.js";

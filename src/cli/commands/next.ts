@@ -1,10 +1,10 @@
 import { zoneDataVersion } from "../../actors/zone-data.js";
+import { ENGINE_VERSION } from "../../core/base/version.js";
 import { compileRule } from "../../core/decision/compile.js";
 import type { CompiledRule, Decision } from "../../core/decision/model.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
-import { ENGINE_VERSION } from "../../core/version.js";
 import { AT_OPTION, CONFIG_OPTION, countArg, instantArg, outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";

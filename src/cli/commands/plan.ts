@@ -1,5 +1,5 @@
 import type { ChangedJob, PlanReport } from "../../actors/supervisor/port.js";
-import type { PlanAnswer } from "../../krond/control-requests.js";
+import type { PlanAnswer } from "../../krond/control/requests.js";
 import type { ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
 import { askDaemon } from "../daemon.js";

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { zoneDataVersion } from "../../actors/zone-data.js";
+import { ENGINE_VERSION } from "../../core/base/version.js";
 import { formatInstant } from "../../core/time/instant.js";
-import { ENGINE_VERSION } from "../../core/version.js";
 import type { LedgerRecord } from "../../persist/store.js";
 import { judge, METRICS, type Verdict } from "../../simulation/expectations.js";
 import type { Findings } from "../../simulation/report.js";

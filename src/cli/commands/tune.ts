@@ -1,10 +1,10 @@
 import { zoneDataVersion } from "../../actors/zone-data.js";
+import { LIMITS } from "../../core/base/limits.js";
+import { ENGINE_VERSION } from "../../core/base/version.js";
 import { applyEdits } from "../../core/forecast/tune/edit/edits.js";
 import { DEFAULT_MAX_WINDOW_MS } from "../../core/forecast/tune/limits.js";
-import { LIMITS } from "../../core/limits.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { SECOND_MS } from "../../core/time/instant.js";
-import { ENGINE_VERSION } from "../../core/version.js";
 import { CONFIG_OPTION, countArg, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";

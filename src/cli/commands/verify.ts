@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { zoneDataVersion } from "../../actors/zone-data.js";
+import { ENGINE_VERSION } from "../../core/base/version.js";
 import { type Verification, verifyRecord } from "../../core/decision/verify.js";
-import { ENGINE_VERSION } from "../../core/version.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";

@@ -1,6 +1,6 @@
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
-import type { WhyAnswer } from "../../core/why-facts.js";
-import { readWhy } from "../../krond/why.js";
+import type { WhyAnswer } from "../../core/why/facts.js";
+import { readWhy } from "../../krond/state/why.js";
 import { AT_OPTION, instantArg, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
 import { askOrRead } from "../daemon.js";

@@ -1,8 +1,8 @@
 /** How long runs of a job take: the mean of those on record, of the daemon or of what the last one left behind. */
 import { parseInstant } from "../../core/time/instant.js";
-import { ControlClient, ControlError } from "../../krond/control-client.js";
-import { type HistoryRow, readHistory } from "../../krond/history.js";
-import { socketPathIn } from "../../krond/state-directory.js";
+import { ControlClient, ControlError } from "../../krond/control/client.js";
+import { socketPathIn } from "../../krond/state/directory.js";
+import { type HistoryRow, readHistory } from "../../krond/state/history.js";
 import { readStore } from "../daemon.js";
 import { CliError, EXIT } from "../exit.js";
 

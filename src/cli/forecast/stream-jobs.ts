@@ -4,13 +4,13 @@
  */
 import type { FileHandle } from "node:fs/promises";
 import { resolve } from "node:path";
-import { readJsonLine } from "../../core/config/json-lines.js";
-import { readKronLine } from "../../core/config/kron-line.js";
-import type { LineReader } from "../../core/config/lines.js";
+import { LIMITS } from "../../core/base/limits.js";
+import { readJsonLine } from "../../core/config/line/json-lines.js";
+import { readKronLine } from "../../core/config/line/kron-line.js";
+import type { LineReader } from "../../core/config/line/lines.js";
 import type { ConfigReading } from "../../core/config/located.js";
-import { readYamlConfig } from "../../core/config/yaml-reader.js";
+import { readYamlConfig } from "../../core/config/yaml/reader.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { LIMITS } from "../../core/limits.js";
 import { type ConfigFile, ConfigFiles } from "../../persist/config-files.js";
 import { configLines } from "../../persist/config-lines.js";
 

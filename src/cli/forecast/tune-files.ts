@@ -1,6 +1,7 @@
 /** The configuration as texts that can be changed: each file with the places of its jobs. */
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
+import { LIMITS } from "../../core/base/limits.js";
 import type { LocatedJob } from "../../core/config/located.js";
 import { type ConfigFormat, configFormatOf, readConfigText } from "../../core/config/readers.js";
 import { applyEdits, type JobSites, type TextEdit } from "../../core/forecast/tune/edit/edits.js";
@@ -9,7 +10,6 @@ import { yamlSites } from "../../core/forecast/tune/edit/yaml-sites.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { canonicalDefinitionText } from "../../core/job/schema.js";
 import { formatSize } from "../../core/job/size.js";
-import { LIMITS } from "../../core/limits.js";
 import { messageOf } from "../../persist/private-files.js";
 import { CliError, EXIT } from "../exit.js";
 import type { CliIo } from "../io.js";

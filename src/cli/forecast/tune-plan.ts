@@ -10,7 +10,7 @@ import {
   tune,
 } from "../../core/forecast/tune/tune.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { matchesGlob } from "../../krond/identity-glob.js";
+import { matchesGlob } from "../../krond/control/identity-glob.js";
 import { misreadJobs, type TuneFile } from "./tune-files.js";
 
 export interface TuneWishes extends TuneOptions {

@@ -1,9 +1,10 @@
 /** What tuning proposes, for people and as data with stable field names. */
+
+import type { SchedulingRule, WindowRule } from "../../core/decision/rule.js";
 import type { Horizon } from "../../core/forecast/horizon.js";
 import { bucketStartAt } from "../../core/forecast/horizon.js";
 import { peaksOf } from "../../core/forecast/series.js";
 import { unifiedDiff } from "../../core/forecast/tune/edit/diff.js";
-import type { SchedulingRule, WindowRule } from "../../core/job/definition.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { formatInstant, SECOND_MS } from "../../core/time/instant.js";
 import { type Paint, renderTable } from "../style.js";

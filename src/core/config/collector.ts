@@ -1,7 +1,8 @@
 /** Brings the jobs of all files together: an identity belongs to one job (S37), and there is a most that is accepted. */
+
+import { LIMITS } from "../base/limits.js";
+import type { Problem } from "../base/problem.js";
 import { quote } from "../job/issues.js";
-import { LIMITS } from "../limits.js";
-import type { Problem } from "../problem.js";
 import type { LocatedJob, LocatedProblem, Place } from "./located.js";
 
 export class JobCollector {

@@ -1,6 +1,7 @@
 /** What readers of configuration give back: jobs and problems, each with its place in a file. */
+
+import type { Problem } from "../base/problem.js";
 import type { JobDefinition } from "../job/definition.js";
-import type { Problem } from "../problem.js";
 import type { SettingChange } from "./settings.js";
 
 /** One-based; columns count UTF-16 units, as editors do. */

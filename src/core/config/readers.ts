@@ -1,9 +1,9 @@
 /** Which reader reads which file, by its name. */
-import { LIMITS } from "../limits.js";
-import { readJsonLinesConfig } from "./json-lines.js";
-import { readKronConfig } from "./kron-line.js";
+import { LIMITS } from "../base/limits.js";
+import { readJsonLinesConfig } from "./line/json-lines.js";
+import { readKronConfig } from "./line/kron-line.js";
 import type { ConfigReading } from "./located.js";
-import { readYamlConfig } from "./yaml-reader.js";
+import { readYamlConfig } from "./yaml/reader.js";
 
 export type ConfigFormat = "yaml" | "kron" | "jsonl";
 

@@ -1,10 +1,10 @@
 /** Settings that stand beside the jobs in a file: their shape, their reading, their defaults. */
 import { z } from "zod";
+import { LIMITS } from "../base/limits.js";
+import { type Problem, problemAt } from "../base/problem.js";
 import { problemsOfIssues } from "../job/issues.js";
 import { durationOf } from "../job/reading.js";
 import { durationText } from "../job/shape.js";
-import { LIMITS } from "../limits.js";
-import { type Problem, problemAt } from "../problem.js";
 import { formatDuration } from "../time/duration.js";
 import { HOUR_MS, SECOND_MS } from "../time/instant.js";
 import type { LocatedProblem, LocatedSetting } from "./located.js";

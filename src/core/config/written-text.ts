@@ -1,5 +1,5 @@
 /** From a place in a value to the place in the file where it is written: quotes and escapes lie in between. */
-import type { TextSpan } from "../problem.js";
+import type { TextSpan } from "../base/problem.js";
 import type { Stretch } from "./located.js";
 
 /** `plain`: as it is. `single`: between single quotes, doubled inside. `double`: between double quotes, with escapes. */

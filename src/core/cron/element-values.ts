@@ -4,7 +4,7 @@
  * and rejects lists that are fine (`0,7`, `1,1`).
  */
 import { CronExpressionParser } from "cron-parser";
-import { boundedMemo } from "./bounded-memo.js";
+import { boundedMemo } from "../base/bounded-memo.js";
 import { CRON_FIELD_NAMES, type CronFieldName } from "./fields.js";
 
 const PARSER_KEYS = {

@@ -2,10 +2,11 @@
  * The `kron` dialect: five fields, `* , - /`, names, weekday 0-7, macros. Whatever other dialects add is rejected with
  * what to write instead, because an expression that is silently read differently is worse than one that is refused.
  */
-import { LIMITS } from "../limits.js";
-import type { Problem, TextSpan } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
-import { boundedMemo } from "./bounded-memo.js";
+
+import { boundedMemo } from "../base/bounded-memo.js";
+import { LIMITS } from "../base/limits.js";
+import type { Problem, TextSpan } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 import { elementValues } from "./element-values.js";
 import { CRON_FIELD_NAMES, type CronFieldName, type CronFields, isImpossible } from "./fields.js";
 import { readElement } from "./kron-element.js";

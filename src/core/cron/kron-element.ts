@@ -1,8 +1,8 @@
 /**
  * One list element of the `kron` dialect: what is well-formed, and what to write instead of what is not.
  */
-import type { ErrorCode } from "../errors/registry.js";
-import { err, ok, type Result } from "../result.js";
+import type { ErrorCode } from "../base/errors/registry.js";
+import { err, ok, type Result } from "../base/result.js";
 import { CRON_FIELD_RANGES, type CronFieldName } from "./fields.js";
 
 export interface ElementTrouble {

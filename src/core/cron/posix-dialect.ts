@@ -2,8 +2,8 @@
  * The `posix` dialect: exactly the grammar of the Declarative Scheduler specification, nothing more. It has its own
  * parser because that specification names the field and the reason of every refusal.
  */
-import { LIMITS } from "../limits.js";
-import { err, ok, type Result } from "../result.js";
+import { LIMITS } from "../base/limits.js";
+import { err, ok, type Result } from "../base/result.js";
 import { CRON_FIELD_NAMES, CRON_FIELD_RANGES, type CronFieldName, type CronFields } from "./fields.js";
 
 /** Why an expression is refused. `reason` continues the sentence "the <field> field …". */

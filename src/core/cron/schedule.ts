@@ -2,7 +2,7 @@
  * A compiled schedule: its nominal times as instants (S3). The wall-clock search knows no zone, the zone knows no
  * expression; here they meet, one stretch of constant offset at a time. Nothing is allocated per search.
  */
-import type { DstRule } from "../job/definition.js";
+import type { DstRule } from "../time/dst.js";
 import { type EpochMs, MINUTE_MS } from "../time/instant.js";
 import { SUPPORTED_INSTANTS, type Zone, type ZoneSpan } from "../time/zone.js";
 import type { CronFields } from "./fields.js";

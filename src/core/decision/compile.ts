@@ -1,13 +1,14 @@
+import { memoised } from "../base/memo.js";
+import type { Problem } from "../base/problem.js";
+import { ok, type Result } from "../base/result.js";
 import { parseKronCron } from "../cron/kron-dialect.js";
 import { compileSchedule, type Schedule } from "../cron/schedule.js";
-import type { DstRule, SchedulingRule } from "../job/definition.js";
-import { memoised } from "../job/memo.js";
-import type { Problem } from "../problem.js";
-import { ok, type Result } from "../result.js";
+import type { DstRule } from "../time/dst.js";
 import { zoneOf } from "../time/zone.js";
 import { compileConstraints } from "./constraints.js";
 import type { CompiledRule } from "./model.js";
 import { statedRule } from "./record.js";
+import type { SchedulingRule } from "./rule.js";
 import { makeSampler } from "./sampler.js";
 import { windowFrame } from "./window.js";
 

@@ -1,7 +1,8 @@
 /** The kinds of constraint clauses: what each is called, what its values are and how a single value is written. */
-import type { Clause } from "../job/definition.js";
+
 import { daysFromCivil, daysInMonth } from "../time/civil.js";
 import { DAY_MS, formatInstant } from "../time/instant.js";
+import type { Clause } from "./rule.js";
 
 export type ClauseKind = Clause["kind"];
 export type ListKind = "hours" | "dow" | "dom" | "months";

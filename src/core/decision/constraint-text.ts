@@ -11,11 +11,10 @@
  * Blanks around separators do not matter, nor does the case of names. All problems are collected, each with its place
  * in the text.
  */
-import type { ErrorCode } from "../errors/registry.js";
-import type { Clause, IntRange } from "../job/definition.js";
-import { LIMITS } from "../limits.js";
-import type { Problem, TextSpan } from "../problem.js";
-import { assertNever, err, ok, type Result } from "../result.js";
+import type { ErrorCode } from "../base/errors/registry.js";
+import { LIMITS } from "../base/limits.js";
+import type { Problem, TextSpan } from "../base/problem.js";
+import { assertNever, err, ok, type Result } from "../base/result.js";
 import {
   CLAUSE_WORDS,
   type ClauseWord,
@@ -25,6 +24,7 @@ import {
   type ListKind,
   MINUTES_PER_HOUR,
 } from "./constraint-kinds.js";
+import type { Clause, IntRange } from "./rule.js";
 
 /** Bounds the work of judging one candidate. */
 export const RANGES_PER_CLAUSE = 1024;

@@ -2,14 +2,15 @@
  * Constraints at work: canonical texts, and the judgement of candidates. A candidate is judged by its own wall clock in
  * the job's zone, so `between=22:00-06:00` with `dow=FRI` takes Friday's first six and last two hours.
  */
-import type { Clause, Constraints, IntRange } from "../job/definition.js";
-import { LIMITS } from "../limits.js";
-import type { Problem } from "../problem.js";
-import { assertNever } from "../result.js";
+
+import { LIMITS } from "../base/limits.js";
+import type { Problem } from "../base/problem.js";
+import { assertNever } from "../base/result.js";
 import { civilFromDays, weekdayOfDays } from "../time/civil.js";
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../time/instant.js";
 import type { Zone } from "../time/zone.js";
 import { type ClauseKind, formatDay, formatListValue, formatMinute, MINUTES_PER_HOUR } from "./constraint-kinds.js";
+import type { Clause, Constraints, IntRange } from "./rule.js";
 
 export { parseConstraintText } from "./constraint-text.js";
 

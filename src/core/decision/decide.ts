@@ -1,4 +1,4 @@
-import { LIMITS } from "../limits.js";
+import { LIMITS } from "../base/limits.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../time/instant.js";
 import type { CompiledRule, Decision } from "./model.js";
 import { SplitMix64 } from "./prng.js";

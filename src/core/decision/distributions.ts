@@ -1,9 +1,9 @@
 /** Distributions by name: their parameters, defaults and ranges, and the form in which records state them. */
-import type { ErrorCode } from "../errors/registry.js";
-import type { Distribution, WindowMode } from "../job/definition.js";
-import type { Problem } from "../problem.js";
-import { assertNever, err, ok, type Result } from "../result.js";
+import type { ErrorCode } from "../base/errors/registry.js";
+import type { Problem } from "../base/problem.js";
+import { assertNever, err, ok, type Result } from "../base/result.js";
 import { formatDuration, parseDuration } from "../time/duration.js";
+import type { Distribution, WindowMode } from "./rule.js";
 
 export const DISTRIBUTION_NAMES = ["uniform", "skewEarly", "skewLate", "normal", "exponential"] as const;
 type DistributionName = Distribution["name"];

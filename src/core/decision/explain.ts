@@ -1,10 +1,10 @@
-import type { SchedulingRule } from "../job/definition.js";
-import { LIMITS } from "../limits.js";
+import { LIMITS } from "../base/limits.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../time/instant.js";
 import { type Rejection, rejectionOf } from "./constraints.js";
 import { decide, startDecision } from "./decide.js";
 import type { CompiledRule, Decision } from "./model.js";
 import { SplitMix64 } from "./prng.js";
+import type { SchedulingRule } from "./rule.js";
 import { clampUnit } from "./sampler.js";
 import { seedInput } from "./seed.js";
 import { candidateSecond } from "./window.js";

@@ -1,7 +1,7 @@
 import type { Schedule } from "../cron/schedule.js";
-import type { SchedulingRule } from "../job/definition.js";
 import type { EpochMs } from "../time/instant.js";
 import type { Zone } from "../time/zone.js";
+import type { SchedulingRule } from "./rule.js";
 import type { Sampler } from "./sampler.js";
 import type { WindowFrame } from "./window.js";
 

@@ -2,17 +2,19 @@
  * Reads a decision record back into the rule and the nominal time it states. Unknown fields are passed over: a newer
  * program may have added some. Every field that is missing or unreadable is named.
  */
+
+import { checkIdentity, checkSalt } from "../base/identity.js";
+import { LIMITS } from "../base/limits.js";
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 import { parseKronCron } from "../cron/kron-dialect.js";
-import type { Clause, Distribution, DstRule, SchedulingRule, SeedRule, WindowRule } from "../job/definition.js";
-import { checkIdentity, checkSalt } from "../job/identity.js";
-import { LIMITS } from "../limits.js";
-import type { Problem } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
+import type { DstRule } from "../time/dst.js";
 import { parseDuration } from "../time/duration.js";
 import { type EpochMs, parseInstant } from "../time/instant.js";
 import { SUPPORTED_INSTANTS, zoneOf } from "../time/zone.js";
 import { checkClauseCount, parseConstraintText } from "./constraints.js";
 import { parseDistribution } from "./distributions.js";
+import type { Clause, Distribution, SchedulingRule, SeedRule, WindowRule } from "./rule.js";
 
 /** One field of a record that is not what it should be. */
 export interface RecordDifference {

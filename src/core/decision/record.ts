@@ -1,10 +1,10 @@
-import type { SchedulingRule } from "../job/definition.js";
-import { LIMITS } from "../limits.js";
+import { LIMITS } from "../base/limits.js";
 import { formatDuration } from "../time/duration.js";
 import { formatInstant } from "../time/instant.js";
 import { formatClauses } from "./constraints.js";
 import { distributionParams } from "./distributions.js";
 import type { CompiledRule, Decision, DecisionRecord, StatedRule } from "./model.js";
+import type { SchedulingRule } from "./rule.js";
 
 /** What a decision depends on besides its inputs; part of every record, so that a difference can be explained. */
 export interface RecordVersions {

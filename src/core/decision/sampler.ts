@@ -2,9 +2,10 @@
  * From a uniform draw `u` to a position `x` in the window. The order of the operations is part of the decision
  * contract: golden files hold the results to the last bit.
  */
-import type { Distribution } from "../job/definition.js";
-import { assertNever } from "../result.js";
+
+import { assertNever } from "../base/result.js";
 import { erfc, erfcinv, exp, ln, pow } from "./math.js";
+import type { Distribution } from "./rule.js";
 import type { WindowFrame } from "./window.js";
 
 /** `x` before clamping: it may touch or pass 0 and 1 at the ends, and is never NaN. */

@@ -3,11 +3,11 @@
  * input.
  */
 import * as crypto from "node:crypto";
-import type { SeedStrategy } from "../job/definition.js";
-import { assertNever } from "../result.js";
+import { assertNever } from "../base/result.js";
 import { isoWeekOfDays } from "../time/civil.js";
 import { DAY_MS, type EpochMs, formatInstant } from "../time/instant.js";
 import type { Zone } from "../time/zone.js";
+import type { SeedStrategy } from "./rule.js";
 
 const DATE_CHARS = "YYYY-MM-DD".length;
 

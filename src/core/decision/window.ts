@@ -3,9 +3,10 @@
  * computed once: bounds are floored to whole seconds after the arithmetic, which for an odd duration `around` N = 0 and
  * D = 5 s gives [-3, 2].
  */
-import type { WindowRule } from "../job/definition.js";
-import { assertNever } from "../result.js";
+
+import { assertNever } from "../base/result.js";
 import { floorToSecond, SECOND_MS } from "../time/instant.js";
+import type { WindowRule } from "./rule.js";
 
 export interface WindowFrame {
   /** The duration as configured. */

@@ -3,11 +3,12 @@
  * peaks with those who make them, groups, and on request the runs at once. Definitions are added one by one and need not
  * be kept.
  */
+
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 import { compileRule } from "../decision/compile.js";
 import type { CompiledRule } from "../decision/model.js";
 import type { JobDefinition } from "../job/definition.js";
-import type { Problem } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
 import { type EpochMs, SECOND_MS } from "../time/instant.js";
 import { GroupBook, type Grouping, groupNamesOf } from "./groups.js";
 import { FORECAST_LIMITS, type Horizon } from "./horizon.js";

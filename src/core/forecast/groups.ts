@@ -1,6 +1,7 @@
 /** By what the load is divided: which groups a job belongs to, and what is known of each group. */
+
+import { splitWords } from "../base/words.js";
 import type { JobDefinition, Target } from "../job/definition.js";
-import { splitWords } from "../job/words.js";
 
 export const GROUPINGS = ["identity", "tag", "user", "target"] as const;
 export type Grouping = (typeof GROUPINGS)[number];

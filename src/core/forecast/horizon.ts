@@ -1,6 +1,6 @@
 /** The stretch of time a forecast covers, cut into equal buckets; the last one may be shorter. */
-import type { Problem } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 import { formatDuration } from "../time/duration.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../time/instant.js";
 import { SUPPORTED_INSTANTS } from "../time/zone.js";

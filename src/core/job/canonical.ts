@@ -2,7 +2,7 @@
  * Reading canonical definition texts, which Kron has written itself and checks for damage: what a person may have
  * written wrong needs no looking for. Same results as `readJobDefinition`, at a fraction of its cost.
  */
-import type { Problem } from "../problem.js";
+import type { Problem } from "../base/problem.js";
 import type { JobDefinition } from "./definition.js";
 import { readDescription, readPolicy, readTags } from "./policy-reader.js";
 import { readRule } from "./rule-reader.js";

@@ -2,59 +2,9 @@
  * One job, validated, defaulted and frozen: the only form in which definitions travel through Kron. Plain JSON data, so
  * that it can be stored, hashed and read by another thread as it is.
  */
-export type WindowMode = "after" | "around" | "before";
-export type SeedStrategy = "stable" | "daily" | "weekly";
+import type { SchedulingRule } from "../decision/rule.js";
+
 export type Concurrency = "allow" | "forbid" | "replace";
-
-export interface DstRule {
-  /** What becomes of a nominal time that a clock change skips: no period, or one at the first instant after the gap. */
-  readonly gap: "skip" | "next";
-  /** What becomes of a nominal time that a clock change repeats. */
-  readonly overlap: "both" | "first" | "last";
-}
-
-export interface WindowRule {
-  readonly mode: WindowMode;
-  /** Whole seconds. */
-  readonly durationMs: number;
-}
-
-export type Distribution =
-  | { readonly name: "uniform" }
-  | { readonly name: "skewEarly"; readonly shape: number }
-  | { readonly name: "skewLate"; readonly shape: number }
-  | {
-      readonly name: "normal";
-      readonly mu: "nominal" | "start" | "mid" | "end";
-      /** null: one sixth of the window. */
-      readonly sigmaMs: number | null;
-    }
-  | { readonly name: "exponential"; readonly lambda: number; readonly dir: "early" | "late" };
-
-export interface SeedRule {
-  readonly strategy: SeedStrategy;
-  readonly salt: string;
-}
-
-/** Ranges are inclusive. A range with `from > to` wraps, except for dates. */
-export interface IntRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/**
- * One clause. `between` counts minutes of the day, `date` counts civil days since 1970-01-01 (`date=` is a range of one
- * day: `date` and `dates` are one kind).
- */
-export interface Clause {
-  readonly kind: "hours" | "dow" | "dom" | "months" | "between" | "date";
-  readonly ranges: readonly IntRange[];
-}
-
-export interface Constraints {
-  readonly only: readonly Clause[];
-  readonly avoid: readonly Clause[];
-}
 
 export interface Policy {
   readonly concurrency: Concurrency;
@@ -62,20 +12,6 @@ export interface Policy {
   readonly suspend: boolean;
   /** null: unbounded (S26). */
   readonly maxActive: number | null;
-}
-
-/** What a decision depends on, and nothing else. */
-export interface SchedulingRule {
-  readonly identity: string;
-  /** As written, outer blanks removed. */
-  readonly schedule: string;
-  /** Canonical IANA id. */
-  readonly timezone: string;
-  readonly dst: DstRule;
-  readonly window: WindowRule;
-  readonly distribution: Distribution;
-  readonly seed: SeedRule;
-  readonly constraints: Constraints;
 }
 
 export interface ProcessTarget {

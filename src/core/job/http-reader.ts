@@ -1,6 +1,6 @@
 /** Reads a request: what is sent, and how long it may take. Whether its address may be reached is judged when it is. */
-import { LIMITS } from "../limits.js";
-import { type Problem, problemAt } from "../problem.js";
+import { LIMITS } from "../base/limits.js";
+import { type Problem, problemAt } from "../base/problem.js";
 import type { HttpTarget } from "./definition.js";
 import { quote } from "./issues.js";
 import { byteLength, readTimeout } from "./reading.js";

@@ -1,9 +1,9 @@
 /** Turns what zod says about a shape into problems in Kron's words: code, path, message, and what to write instead. */
 import { z } from "zod";
+import type { ErrorCode } from "../base/errors/registry.js";
+import { LIMITS } from "../base/limits.js";
+import type { Problem } from "../base/problem.js";
 import { DISTRIBUTION_NAMES } from "../decision/distributions.js";
-import type { ErrorCode } from "../errors/registry.js";
-import { LIMITS } from "../limits.js";
-import type { Problem } from "../problem.js";
 import { didYouMean } from "./suggest.js";
 
 type Issue = z.core.$ZodIssue;

@@ -1,10 +1,10 @@
 /** Reads what happens when a run is due, and what is only for people. */
-import { LIMITS } from "../limits.js";
-import type { Problem } from "../problem.js";
+import { LIMITS } from "../base/limits.js";
+import { memoised } from "../base/memo.js";
+import type { Problem } from "../base/problem.js";
 import { formatDuration } from "../time/duration.js";
 import type { Concurrency, Policy } from "./definition.js";
 import { quote } from "./issues.js";
-import { memoised } from "./memo.js";
 import { durationOf, take, twice } from "./reading.js";
 import type { PartialRawJob } from "./shape.js";
 

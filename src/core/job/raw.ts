@@ -1,8 +1,9 @@
 /** From a definition back to what a person would write, in one canonical form: every choice spelled out, keys ordered. */
 import { formatClauses } from "../decision/constraints.js";
 import { distributionParams } from "../decision/distributions.js";
+import type { Clause, Constraints, SchedulingRule } from "../decision/rule.js";
 import { formatDuration } from "../time/duration.js";
-import type { Clause, Constraints, HttpTarget, JobDefinition, ProcessTarget, SchedulingRule } from "./definition.js";
+import type { HttpTarget, JobDefinition, ProcessTarget } from "./definition.js";
 import type { RawJob } from "./shape.js";
 import { formatSize } from "./size.js";
 

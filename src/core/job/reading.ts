@@ -1,8 +1,9 @@
 /** What all readers of fields share: a value that could not be read becomes a problem at its path, and a stand-in. */
-import { type Problem, problemAt } from "../problem.js";
-import type { Result } from "../result.js";
+
+import { memoised } from "../base/memo.js";
+import { type Problem, problemAt } from "../base/problem.js";
+import type { Result } from "../base/result.js";
 import { formatDuration, parseDuration } from "../time/duration.js";
-import { memoised } from "./memo.js";
 
 /** The value, or `fallback` and a problem at `path`. */
 export function take<T, F>(

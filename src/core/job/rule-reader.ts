@@ -1,26 +1,27 @@
 /** Reads the fields on which a decision depends: from raw texts to a `SchedulingRule`. Each field is judged by itself. */
+
+import { checkIdentity, checkSalt } from "../base/identity.js";
+import { LIMITS } from "../base/limits.js";
+import { memoised } from "../base/memo.js";
+import { type Problem, problemAt } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 import { parseKronCron } from "../cron/kron-dialect.js";
 import { compileSchedule, DEFAULT_DST as USUAL_DST } from "../cron/schedule.js";
 import { checkClauseCount, parseConstraintText } from "../decision/constraints.js";
 import { parseDistribution } from "../decision/distributions.js";
-import { LIMITS } from "../limits.js";
-import { type Problem, problemAt } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
-import { formatDuration, parseDuration } from "../time/duration.js";
-import { SECOND_MS } from "../time/instant.js";
-import { zoneOf } from "../time/zone.js";
 import type {
   Clause,
   Constraints,
   Distribution,
-  DstRule,
   SchedulingRule,
   SeedRule,
   WindowMode,
   WindowRule,
-} from "./definition.js";
-import { checkIdentity, checkSalt } from "./identity.js";
-import { memoised } from "./memo.js";
+} from "../decision/rule.js";
+import type { DstRule } from "../time/dst.js";
+import { formatDuration, parseDuration } from "../time/duration.js";
+import { SECOND_MS } from "../time/instant.js";
+import { zoneOf } from "../time/zone.js";
 import { take } from "./reading.js";
 import type { PartialRawJob } from "./shape.js";
 

@@ -3,9 +3,9 @@
  * defaulted, deep-frozen `JobDefinition`, or a list of everything that is wrong with it.
  */
 import type { z } from "zod";
-import { LIMITS } from "../limits.js";
-import type { Problem } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
+import { LIMITS } from "../base/limits.js";
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 import { type JobDefaults, jobDefaults, withDefaults } from "./defaults.js";
 import type { JobDefinition } from "./definition.js";
 import { problemsOfIssues, valueAt } from "./issues.js";
@@ -15,7 +15,6 @@ import { type ReadOptions, readRule } from "./rule-reader.js";
 import { DEFAULTS_SHAPE, JOB_SHAPE, PARTIAL_JOB_SHAPE, type PartialRawJob } from "./shape.js";
 import { readTarget } from "./target-reader.js";
 
-export { jobJsonSchema } from "../config/json-schema.js";
 export type { JobDefaults } from "./defaults.js";
 export { canonicalDefinitionText, canonicalRuleText, definitionToRaw } from "./raw.js";
 export type { ReadOptions } from "./rule-reader.js";

@@ -4,8 +4,8 @@
  * readers next to this file, so that nothing here refuses a text.
  */
 import { z } from "zod";
+import { LIMITS } from "../base/limits.js";
 import { DISTRIBUTION_NAMES } from "../decision/distributions.js";
-import { LIMITS } from "../limits.js";
 
 const GO_DURATION = "^(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(h|m|s|ms))+)$";
 const SIZE = "^[0-9]+(B|kB|MB|GB|KiB|MiB|GiB)$";

@@ -1,6 +1,6 @@
 /** Sizes such as `10MB`: decimal units by powers of 1000, binary ones (`MiB`) by powers of 1024. */
-import type { Problem } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 
 const UNITS: readonly (readonly [unit: string, bytes: number])[] = [
   ["GiB", 2 ** 30],

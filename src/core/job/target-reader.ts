@@ -1,15 +1,15 @@
 /** Reads what a job does when its time has come: a command with its surroundings, or a request. */
-import { LIMITS } from "../limits.js";
-import { type Problem, problemAt } from "../problem.js";
-import { err, type Result } from "../result.js";
+import { LIMITS } from "../base/limits.js";
+import { memoised } from "../base/memo.js";
+import { type Problem, problemAt } from "../base/problem.js";
+import { err, type Result } from "../base/result.js";
+import { splitWords } from "../base/words.js";
 import type { OutputRule, ProcessTarget, Target } from "./definition.js";
 import { readHttp } from "./http-reader.js";
 import { quote } from "./issues.js";
-import { memoised } from "./memo.js";
 import { byteLength, readTimeout, take, twice } from "./reading.js";
 import type { PartialRawJob } from "./shape.js";
 import { parseSize } from "./size.js";
-import { splitWords } from "./words.js";
 
 export const OUTPUT_DEFAULTS: OutputRule = Object.freeze({
   to: "file",

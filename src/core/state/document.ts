@@ -2,7 +2,7 @@
  * The state document of one identity: the schema of STATE, its keys in its order, additive optional fields after them
  * (S30). It records what happened, never what is going to: decisions are recomputed, not persisted.
  */
-import type { ActiveRun, JobStanding, RunKey } from "../policy.js";
+import type { ActiveRun, JobStanding, RunKey } from "../period/policy.js";
 import { type EpochMs, parseInstant } from "../time/instant.js";
 
 export const STATE_VERSION = "1";

@@ -2,7 +2,7 @@
  * What a transition says to the ledger (S36), as data. A fact is written in the transaction that stores the document it
  * came with, and writing it twice changes nothing: its identity, period and kind are its key.
  */
-import type { RunKey } from "../policy.js";
+import type { RunKey } from "../period/policy.js";
 import type { EpochMs } from "../time/instant.js";
 import type { Outcome } from "./document.js";
 

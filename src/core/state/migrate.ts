@@ -2,8 +2,8 @@
  * Explicit migrations from one version of the state document to the next (STATE). A migration is a deterministic
  * transformation that may not lose the last handled period: that is checked here, not trusted.
  */
-import type { Problem } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 import { STATE_VERSION } from "./document.js";
 
 export type RawDocument = Readonly<Record<string, unknown>>;

@@ -2,8 +2,8 @@
  * Text → state document. Two kinds of trouble that must not be confused (S32): a text that is not JSON is corrupt, and
  * its job starts again behind a fence; readable JSON that is no document this version can use refuses the start.
  */
-import type { Problem } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 import { formatInstant, parseInstant } from "../time/instant.js";
 import { OUTCOMES, type Outcome, type StateDocument } from "./document.js";
 import { stateFileName } from "./file-name.js";

@@ -3,8 +3,8 @@
  * what is running. Terminal outcomes are permanent: a handled period cannot be given a second one.
  */
 import type { Decision } from "../decision/model.js";
-import { isHandled } from "../periods.js";
-import type { MissedReason, SkippedReason } from "../policy.js";
+import { isHandled } from "../period/periods.js";
+import type { MissedReason, SkippedReason } from "../period/policy.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
 import {
   type ActiveState,

@@ -2,7 +2,7 @@
  * The transitions of a run after its claim. They never touch what was handled, and they clear an entry only when period
  * and process are exactly the ones that ended (S22): a late report of an old run must not erase a newer one.
  */
-import type { RunKey } from "../policy.js";
+import type { RunKey } from "../period/policy.js";
 import { type EpochMs, formatSecond } from "../time/instant.js";
 import { type ActiveState, activeStates, type HistoryEntry, isSameRun, keyOf, type StateDocument } from "./document.js";
 import { appendHistory } from "./history.js";

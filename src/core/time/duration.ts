@@ -1,5 +1,5 @@
-import type { Problem } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 
 /** Longest duration text that is looked at. */
 const DURATION_CHARS = 64;

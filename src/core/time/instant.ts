@@ -1,5 +1,5 @@
-import type { Problem } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 import { civilFromDays, daysFromCivil, daysInMonth } from "./civil.js";
 
 /** An instant as integer milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted (S1). */

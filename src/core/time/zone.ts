@@ -3,8 +3,8 @@
  * stretches are asked of Temporal in chunks of about four years when they are first needed (about a millisecond each,
  * so that no zone stalls an event loop) and found through a table of equal buckets in constant time.
  */
-import type { Problem } from "../problem.js";
-import { err, ok, type Result } from "../result.js";
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
 import { daysFromCivil } from "./civil.js";
 import { DAY_MS, type EpochMs } from "./instant.js";
 import { canonicalZoneId, offsetChanges, offsetMsOf } from "./temporal.js";

@@ -1,6 +1,6 @@
 /** Which frames a client wants, as the query string of its address says. */
-import { err, ok, type Result } from "../../core/result.js";
-import { matchesGlob } from "../identity-glob.js";
+import { err, ok, type Result } from "../../core/base/result.js";
+import { matchesGlob } from "../control/identity-glob.js";
 import { type ActorKind, KINDS, type Said } from "./frames.js";
 
 export const FILTER_LIMITS = {

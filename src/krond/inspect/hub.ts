@@ -4,7 +4,7 @@
  * made: only which jobs live is kept.
  */
 import type { Clock, Timer } from "../../actors/clock.js";
-import type { ObservedStep, SupervisorObserver } from "../../actors/supervisor/observer.js";
+import type { ObservedStep, SupervisorObserver } from "../../actors/supervisor/run/observer.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Activation } from "../../machines/activation.js";

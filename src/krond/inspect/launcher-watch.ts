@@ -13,9 +13,9 @@ import type {
   LauncherEvent,
   Termination,
 } from "../../actors/launcher/port.js";
-import type { Result } from "../../core/result.js";
+import type { Result } from "../../core/base/result.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import { redactedText } from "../log-redaction.js";
+import { redactedText } from "../log/redaction.js";
 import { CHARTS } from "./charts.js";
 import {
   actorFrame,

@@ -13,7 +13,7 @@ import type { JobSnapshot } from "../../machines/job.machine.js";
 import type { PeriodSnapshot } from "../../machines/period.machine.js";
 import type { PeriodContext } from "../../machines/period-logic.js";
 import type { ActivationEvent } from "../../machines/step.js";
-import { redactedText } from "../log-redaction.js";
+import { redactedText } from "../log/redaction.js";
 import { type FrameEvent, instantText, type PublicSnapshot, snapshotOf } from "./frames.js";
 
 /** The newest outcomes are enough to look at; `kron history` has the rest. */

@@ -5,8 +5,8 @@
 import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { KronError } from "../../core/errors/kron-error.js";
-import { err, ok, type Result } from "../../core/result.js";
+import type { KronError } from "../../core/base/errors/kron-error.js";
+import { err, ok, type Result } from "../../core/base/result.js";
 import { loadUnfinished, openFailed, RECOVER_HINT, storeError, unreadable } from "../failures.js";
 import { readDocumentKey } from "../keys.js";
 import { assertHeld, type LockTerm } from "../lock.js";

@@ -5,8 +5,8 @@
 import { once } from "node:events";
 import * as path from "node:path";
 import { text } from "node:stream/consumers";
-import type { KronError } from "../../core/errors/kron-error.js";
-import { err, ok, type Result } from "../../core/result.js";
+import type { KronError } from "../../core/base/errors/kron-error.js";
+import { err, ok, type Result } from "../../core/base/result.js";
 import { RECOVER_HINT, storeError, unreadable } from "../failures.js";
 import { DATA_FILE, META } from "./environment.js";
 import { startReader } from "./reader-child.js";

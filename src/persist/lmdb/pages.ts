@@ -10,7 +10,7 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { err, ok, type Result } from "../../core/result.js";
+import { err, ok, type Result } from "../../core/base/result.js";
 import { messageOf } from "../private-files.js";
 import {
   branchChild,

@@ -1,8 +1,8 @@
 /** Reading an open environment. Every iteration goes page by page and never holds a snapshot between two pages. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database } from "lmdb";
-import { KronError } from "../../core/errors/kron-error.js";
-import type { StoredJob } from "../../core/resting.js";
+import { KronError } from "../../core/base/errors/kron-error.js";
+import type { StoredJob } from "../../core/restart/resting.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { unreadable } from "../failures.js";
 import {

@@ -2,7 +2,7 @@
  * Everything a store holds of its jobs, a stretch of keys at a time: documents and definitions lie in the same order, so
  * that one pass over both brings together what belongs to a job.
  */
-import type { StoredJob } from "../../core/resting.js";
+import type { StoredJob } from "../../core/restart/resting.js";
 import { documentKey, identityPrefix } from "../keys.js";
 import type { DocumentEntry, StoredVersion } from "../store.js";
 import { type Entry, toDefinition, toDocument } from "./entries.js";

@@ -4,8 +4,8 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { KronError } from "../../core/errors/kron-error.js";
-import { err, ok, type Result } from "../../core/result.js";
+import type { KronError } from "../../core/base/errors/kron-error.js";
+import { err, ok, type Result } from "../../core/base/result.js";
 import { unreadable } from "../failures.js";
 import { MARKER_FILE } from "../marker.js";
 import { DIRECTORY_MODE, FILE_MODE } from "../private-files.js";

@@ -1,5 +1,5 @@
 /** A store for tests and simulations: the same contract over a `MemoryDisk`, with its faults. */
-import { err, ok } from "../../core/result.js";
+import { err, ok } from "../../core/base/result.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { assertBatch } from "../batch.js";
 import { CommitQueue } from "../commit-queue.js";

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { type SimulatedBehaviour, SimulatedHost } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
 import type { ArmRequest } from "../../../src/actors/launcher/port.js";
-import { type SimulatedBehaviour, SimulatedHost } from "../../../src/actors/launcher/simulated-launcher.js";
 import { readBootId } from "../../../src/actors/process-identity.js";
 import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
 import { eventually, shellRequest, testLaunchers } from "../../support/launcher.js";

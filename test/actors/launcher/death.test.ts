@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, it } from "vitest";
-import { isStillGated } from "../../../src/actors/launcher/gate.js";
+import { isStillGated } from "../../../src/actors/launcher/child/gate.js";
 import { eventually, isAlive, shellRequest, type TestLauncher, testLaunchers } from "../../support/launcher.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 

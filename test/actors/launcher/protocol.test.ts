@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LAUNCHER_LIMITS } from "../../../src/actors/launcher/limits.js";
+import { LAUNCHER_LIMITS } from "../../../src/actors/launcher/child/limits.js";
 import { type DaemonFrame, encodeFrame, FrameReader, ProtocolError } from "../../../src/actors/launcher/protocol.js";
 
 describe("FrameReader", () => {

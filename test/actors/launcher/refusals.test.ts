@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ArmRequest } from "../../../src/actors/launcher/port.js";
-import type { ErrorCode } from "../../../src/core/errors/registry.js";
+import type { ErrorCode } from "../../../src/core/base/errors/registry.js";
 import { isRoot, newAttemptId, ROOT_ONLY, sharedLauncher, shellRequest } from "../../support/launcher.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { identityOf } from "../../../src/actors/pool/page-builder.js";
 import type { DecisionPool, PlannedPage, PlanOptions, PoolLimits } from "../../../src/actors/pool/types.js";
-import { STANDINGS } from "../../../src/core/resting.js";
+import { STANDINGS } from "../../../src/core/restart/resting.js";
 import type { StateDocument } from "../../../src/core/state/document.js";
 import { DEFINITION_READER } from "../../../src/persist/definition-reader.js";
 import { documentKey } from "../../../src/persist/keys.js";

@@ -2,15 +2,16 @@
  * A piece of history that is played again and again, each time with another fault: jobs, what operators do at which second,
  * and what has to be true afterwards whatever broke.
  */
+
+import type { SimulatedBehaviour } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
 import type { ArmRequest } from "../../../src/actors/launcher/port.js";
-import type { SimulatedBehaviour } from "../../../src/actors/launcher/simulated-launcher.js";
+import type { KronError } from "../../../src/core/base/errors/kron-error.js";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
 import { compileRule } from "../../../src/core/decision/compile.js";
-import type { KronError } from "../../../src/core/errors/kron-error.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { activeStates } from "../../../src/core/state/document.js";
 import { type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
-import { readWhy } from "../../../src/krond/why.js";
+import { readWhy } from "../../../src/krond/state/why.js";
 import { acquireMemoryLock } from "../../../src/persist/lock.js";
 import { openMemoryStore } from "../../../src/persist/memory/store.js";
 import type { Batch } from "../../../src/persist/store.js";

@@ -1,8 +1,8 @@
 /** What the supervisor does, and what it says, when something is not as it should be. */
 import { describe, expect, test } from "vitest";
-import type { SupervisorEvent } from "../../../src/actors/supervisor/events.js";
+import type { SupervisorEvent } from "../../../src/actors/supervisor/write/events.js";
+import { errorFields } from "../../../src/core/base/errors/fields.js";
 import { verifyRecord } from "../../../src/core/decision/verify.js";
-import { errorFields } from "../../../src/core/errors/fields.js";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import { documentKey } from "../../../src/persist/keys.js";
 import { job, START, World } from "./world.js";

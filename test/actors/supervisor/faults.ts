@@ -4,7 +4,7 @@
  */
 import type { ArmFailure, GoOutcome, Launcher, LauncherEvent } from "../../../src/actors/launcher/port.js";
 import type { SupervisorPorts } from "../../../src/actors/supervisor/port.js";
-import { err } from "../../../src/core/result.js";
+import { err } from "../../../src/core/base/result.js";
 import type { FaultPlan } from "../../../src/persist/memory/disk.js";
 import type { Batch, StateStore } from "../../../src/persist/store.js";
 

@@ -1,6 +1,6 @@
 /** R3: every port fails at every step, and each failure is what the error model says it is. */
 import { afterAll, describe, expect, test } from "vitest";
-import type { ErrorCode } from "../../../src/core/errors/registry.js";
+import type { ErrorCode } from "../../../src/core/base/errors/registry.js";
 import { SECOND_MS } from "../../../src/core/time/instant.js";
 import { documentKey } from "../../../src/persist/keys.js";
 import { Drill } from "./drill.js";

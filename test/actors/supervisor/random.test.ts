@@ -4,8 +4,8 @@
  * KRON_TEST_SEED=17 npx vitest run test/actors/supervisor/random.test.ts
  */
 import { afterAll, describe, expect, test } from "vitest";
+import type { SimulatedBehaviour } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
 import type { ArmRequest } from "../../../src/actors/launcher/port.js";
-import type { SimulatedBehaviour } from "../../../src/actors/launcher/simulated-launcher.js";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";

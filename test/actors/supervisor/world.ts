@@ -1,16 +1,16 @@
 import type { Clock } from "../../../src/actors/clock.js";
-import type { ArmRequest } from "../../../src/actors/launcher/port.js";
 import {
   type SimulatedBehaviour,
   SimulatedHost,
   type SimulatedLauncher,
-} from "../../../src/actors/launcher/simulated-launcher.js";
+} from "../../../src/actors/launcher/daemon/simulated-launcher.js";
+import type { ArmRequest } from "../../../src/actors/launcher/port.js";
 import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
-import type { SupervisorEvent } from "../../../src/actors/supervisor/events.js";
 import type { Supervisor, SupervisorPorts } from "../../../src/actors/supervisor/port.js";
 import { createSupervisor } from "../../../src/actors/supervisor/supervisor.js";
+import type { SupervisorEvent } from "../../../src/actors/supervisor/write/events.js";
+import type { KronError } from "../../../src/core/base/errors/kron-error.js";
 import { SETTINGS_DEFAULTS, type Settings } from "../../../src/core/config/settings.js";
-import type { KronError } from "../../../src/core/errors/kron-error.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { readJobDefinition } from "../../../src/core/job/schema.js";
 import type { StateDocument } from "../../../src/core/state/document.js";

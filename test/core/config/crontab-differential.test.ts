@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type CrontabRules, readCrontab } from "../../../src/core/config/crontab.js";
+import { type CrontabRules, readCrontab } from "../../../src/core/config/crontab/crontab.js";
 import { parseKronCron } from "../../../src/core/cron/kron-dialect.js";
 import { compileSchedule, type Schedule } from "../../../src/core/cron/schedule.js";
 import { DAY_MS, formatInstant, HOUR_MS } from "../../../src/core/time/instant.js";

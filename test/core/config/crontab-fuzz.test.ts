@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readCrontab } from "../../../src/core/config/crontab.js";
-import { crontabYaml, exportedJobs } from "../../../src/core/config/crontab-export.js";
-import { readYamlConfig } from "../../../src/core/config/yaml-reader.js";
-import { LIMITS } from "../../../src/core/limits.js";
+import { LIMITS } from "../../../src/core/base/limits.js";
+import { readCrontab } from "../../../src/core/config/crontab/crontab.js";
+import { crontabYaml, exportedJobs } from "../../../src/core/config/crontab/export.js";
+import { readYamlConfig } from "../../../src/core/config/yaml/reader.js";
 import { FUZZ } from "../../support/fuzz.js";
 
 const field = fc.oneof(

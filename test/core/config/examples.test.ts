@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { lintWarnings } from "../../../src/core/config/lint.js";
+import { lintWarnings } from "../../../src/core/config/lint/lint.js";
 import { configFormatOf, readConfigText } from "../../../src/core/config/readers.js";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";

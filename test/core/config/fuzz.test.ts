@@ -1,12 +1,12 @@
 /** R12: the readers of configuration answer every text with jobs or problems, never with an exception. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../../src/core/base/limits.js";
 import { formatProblem } from "../../../src/core/config/format-problem.js";
 import { type ConfigReading, LineIndex } from "../../../src/core/config/located.js";
 import { type ConfigFormat, readConfigText } from "../../../src/core/config/readers.js";
-import { readYamlConfig } from "../../../src/core/config/yaml-reader.js";
+import { readYamlConfig } from "../../../src/core/config/yaml/reader.js";
 import { readJobDefaults, readJobDefinition } from "../../../src/core/job/schema.js";
-import { LIMITS } from "../../../src/core/limits.js";
 import { FUZZ, IS_LONG } from "../../support/fuzz.js";
 
 const RUNS = { ...FUZZ, numRuns: IS_LONG ? 100_000 : 500 };

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { jobJsonSchema } from "../../../src/core/config/json-schema.js";
 import { SETTING_NAMES } from "../../../src/core/config/settings.js";
-import { jobJsonSchema } from "../../../src/core/job/schema.js";
 import { JOB_SHAPE } from "../../../src/core/job/shape.js";
 
 type Schema = Record<string, unknown>;

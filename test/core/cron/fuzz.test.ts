@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../../src/core/base/limits.js";
 import type { CronFields } from "../../../src/core/cron/fields.js";
 import { parseKronCron } from "../../../src/core/cron/kron-dialect.js";
 import { parsePosixCron } from "../../../src/core/cron/posix-dialect.js";
 import { compileSchedule } from "../../../src/core/cron/schedule.js";
-import { LIMITS } from "../../../src/core/limits.js";
 import { cronExpression, cronLikeText, posixExpression } from "../../support/cron-arbitraries.js";
 import { FUZZ } from "../../support/fuzz.js";
 import { requireOk } from "../../support/results.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DstRule } from "../../../src/core/job/definition.js";
+import type { DstRule } from "../../../src/core/time/dst.js";
 import { at, schedule, text } from "../../support/schedules.js";
 
 describe("S3: dst.gap and dst.overlap", () => {

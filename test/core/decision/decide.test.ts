@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import type { Decision } from "../../../src/core/decision/model.js";
-import type { SchedulingRule } from "../../../src/core/job/definition.js";
+import type { SchedulingRule } from "../../../src/core/decision/rule.js";
 import { formatInstant } from "../../../src/core/time/instant.js";
 import { at, clausesOf, nominals, PLAIN_RULE, rules, SEEDED } from "./rules.js";
 

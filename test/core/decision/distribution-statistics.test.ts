@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
-import type { Distribution } from "../../../src/core/job/definition.js";
+import type { Distribution } from "../../../src/core/decision/rule.js";
 import { PLAIN_RULE } from "./rules.js";
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { errorKind } from "../../../src/core/base/errors/registry.js";
 import { distributionParams, parseDistribution } from "../../../src/core/decision/distributions.js";
-import { errorKind } from "../../../src/core/errors/registry.js";
 import { distributions, SEEDED } from "./rules.js";
 
 function problemsOf(name: string, params: Record<string, unknown>): string[] {

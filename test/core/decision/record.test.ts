@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import { toDecisionRecord } from "../../../src/core/decision/record.js";
-import type { SchedulingRule } from "../../../src/core/job/definition.js";
+import type { SchedulingRule } from "../../../src/core/decision/rule.js";
 import { at, clausesOf, PLAIN_RULE } from "./rules.js";
 
 const RULE: SchedulingRule = {

@@ -1,7 +1,7 @@
 /** Rules for tests: a plain one to vary, and arbitrary ones for properties. */
 import * as fc from "fast-check";
 import { parseConstraintText } from "../../../src/core/decision/constraints.js";
-import type { Clause, Distribution, SchedulingRule } from "../../../src/core/job/definition.js";
+import type { Clause, Distribution, SchedulingRule } from "../../../src/core/decision/rule.js";
 import { parseInstant } from "../../../src/core/time/instant.js";
 
 /** Properties repeat the same cases on every run. */

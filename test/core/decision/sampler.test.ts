@@ -2,9 +2,9 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import type { Distribution } from "../../../src/core/decision/rule.js";
 import { clampUnit, makeSampler } from "../../../src/core/decision/sampler.js";
 import { windowFrame } from "../../../src/core/decision/window.js";
-import type { Distribution } from "../../../src/core/job/definition.js";
 import { distributions, SEEDED } from "./rules.js";
 
 const AROUND_1H = windowFrame({ mode: "around", durationMs: 3_600_000 });

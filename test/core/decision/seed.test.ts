@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import type { SeedStrategy } from "../../../src/core/decision/rule.js";
 import { periodKey, seedHash, seedInput, sha256Hex } from "../../../src/core/decision/seed.js";
-import type { SeedStrategy } from "../../../src/core/job/definition.js";
 import { zoneOf } from "../../../src/core/time/zone.js";
 import { at, SEEDED } from "./rules.js";
 

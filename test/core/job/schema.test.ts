@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { errorKind } from "../../../src/core/errors/registry.js";
+import { errorKind } from "../../../src/core/base/errors/registry.js";
+import { LIMITS } from "../../../src/core/base/limits.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { readJobDefaults, readJobDefinition } from "../../../src/core/job/schema.js";
-import { LIMITS } from "../../../src/core/limits.js";
 import { requireOk } from "../../support/results.js";
 
 const BASE = { identity: "a", schedule: "0 * * * *", command: ["true"] };

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { memoised } from "../../../src/core/job/memo.js";
+import { memoised } from "../../../src/core/base/memo.js";
+import { splitWords } from "../../../src/core/base/words.js";
 import { formatSize, parseSize } from "../../../src/core/job/size.js";
 import { didYouMean, editDistance } from "../../../src/core/job/suggest.js";
-import { splitWords } from "../../../src/core/job/words.js";
 import { requireErr, requireOk } from "../../support/results.js";
 
 describe("splitting a command into words", () => {

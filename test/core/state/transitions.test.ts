@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../../src/core/decision/model.js";
-import type { RunKey } from "../../../src/core/policy.js";
+import type { RunKey } from "../../../src/core/period/policy.js";
 import { define, pause, resume, retire, rewind } from "../../../src/core/state/definition-transitions.js";
 import { activeRuns, activeStates, keyOf, newDocument, type StateDocument } from "../../../src/core/state/document.js";
 import {

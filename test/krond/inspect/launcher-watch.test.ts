@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type SimulatedBehaviour, SimulatedHost } from "../../../src/actors/launcher/simulated-launcher.js";
+import { type SimulatedBehaviour, SimulatedHost } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
 import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
 import type { Said } from "../../../src/krond/inspect/frames.js";
 import { LauncherWatch } from "../../../src/krond/inspect/launcher-watch.js";

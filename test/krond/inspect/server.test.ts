@@ -1,14 +1,14 @@
 import * as http from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { KronError } from "../../../src/core/errors/kron-error.js";
-import type { OpenDoor } from "../../../src/krond/http-listen.js";
+import { KronError } from "../../../src/core/base/errors/kron-error.js";
 import type { InspectFilter } from "../../../src/krond/inspect/filter.js";
 import {
   INSPECT_SERVER_LIMITS,
   type InspectServerOptions,
   startInspectServer,
 } from "../../../src/krond/inspect/server.js";
+import type { OpenDoor } from "../../../src/krond/monitor/http-listen.js";
 
 const running: OpenDoor[] = [];
 const attached: WebSocket[] = [];

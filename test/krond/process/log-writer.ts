@@ -3,8 +3,8 @@
  * becomes of it when its log goes wrong.
  */
 import { writeSync } from "node:fs";
-import { descriptorSink } from "../../../src/krond/log-sink.js";
-import { createLog, type LogFormat } from "../../../src/krond/logging.js";
+import { createLog, type LogFormat } from "../../../src/krond/log/logging.js";
+import { descriptorSink } from "../../../src/krond/log/sink.js";
 
 const [format = "json", then = "exit", count = "100"] = process.argv.slice(2);
 const log = createLog({ format: format as LogFormat, sink: descriptorSink(1), now: () => Date.now() });

@@ -1,5 +1,5 @@
 /** Loads one configuration under the rules of trust, and says what came of it. Runs as a process of its own. */
-import { configTrust } from "../../../src/krond/config-trust.js";
+import { configTrust } from "../../../src/krond/boot/config-trust.js";
 import { loadConfiguration } from "../../../src/persist/configuration.js";
 
 const [name = ""] = process.argv.slice(2);

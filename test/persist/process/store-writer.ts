@@ -2,7 +2,7 @@
  * Commits n, n + 1, … to everything a batch can touch and says n when it is durable, until it is killed, its input
  * ends, or a write fails: then it says why, tries once more, and ends.
  */
-import { KronError } from "../../../src/core/errors/kron-error.js";
+import { KronError } from "../../../src/core/base/errors/kron-error.js";
 import { documentKey } from "../../../src/persist/keys.js";
 import { acquireDirectoryLock } from "../../../src/persist/lock.js";
 import type { Backend } from "../../../src/persist/marker.js";

@@ -2,14 +2,14 @@
  * All jobs of a configuration, outside the heap: their canonical texts in the pieces in which they came, an index over
  * their names, and two numbers a job that say where it is.
  */
-import type { CrontabReading } from "../../../core/config/crontab.js";
+import type { CrontabReading } from "../../../core/config/crontab/crontab.js";
 import type { Place } from "../../../core/config/located.js";
 import type { Settings } from "../../../core/config/settings.js";
 import { definitionFromCanonical } from "../../../core/job/canonical.js";
 import type { ContentHash } from "../../../core/job/content-hash.js";
 import type { JobDefinition, Target } from "../../../core/job/definition.js";
 import type { ConfigFinding } from "../../../persist/config-files.js";
-import { IdentityIndex } from "../../identity-index.js";
+import { IdentityIndex } from "../../supervisor/rows/identity-index.js";
 import { copied, grownCapacity } from "../../typed-arrays.js";
 import type { DefinitionSet } from "../types.js";
 import { bytesOfColumns, type JobColumns, textBytes } from "./job-columns.js";

@@ -1,6 +1,6 @@
 /** What a configuration was made of, so that a start with unchanged files need not read them as configuration again. */
 import { createHash } from "node:crypto";
-import { ENGINE_VERSION } from "../../../core/version.js";
+import { ENGINE_VERSION } from "../../../core/base/version.js";
 import type { ConfigFile, ConfigFiles, ConfigSource, OpenedConfig } from "../../../persist/config-files.js";
 import { zoneDataVersion } from "../../zone-data.js";
 import type { ConfigManifest, ConfigManifestFile } from "../types.js";

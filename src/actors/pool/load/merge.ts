@@ -1,10 +1,11 @@
 /** Brings the pieces of a configuration together, in their order: what is said twice is found here. */
+
+import { LIMITS } from "../../../core/base/limits.js";
+import type { Problem } from "../../../core/base/problem.js";
 import { problemOfJob, repeatedIdentity, tooManyJobs } from "../../../core/config/collector.js";
-import type { CrontabReading } from "../../../core/config/crontab.js";
+import type { CrontabReading } from "../../../core/config/crontab/crontab.js";
 import type { LocatedProblem, LocatedSetting } from "../../../core/config/located.js";
 import { applySettings, repeatedSetting } from "../../../core/config/settings.js";
-import { LIMITS } from "../../../core/limits.js";
-import type { Problem } from "../../../core/problem.js";
 import type { ConfigFinding } from "../../../persist/config-files.js";
 import type { DefinitionSet } from "../types.js";
 import { HeldDefinitions, JobIndex, placeIn } from "./definition-set.js";

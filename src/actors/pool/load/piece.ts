@@ -2,12 +2,12 @@
  * A piece of a configuration on its way from bytes to canonical definitions. The same on this thread and in a worker;
  * what only the whole configuration can tell (repeated identities and settings, the number of jobs) is left for later.
  */
-import { type CrontabReading, type CrontabRules, readCrontab } from "../../../core/config/crontab.js";
-import { readJsonLine } from "../../../core/config/json-lines.js";
-import { readKronLine } from "../../../core/config/kron-line.js";
-import type { LineReader } from "../../../core/config/lines.js";
+import { type CrontabReading, type CrontabRules, readCrontab } from "../../../core/config/crontab/crontab.js";
+import { readJsonLine } from "../../../core/config/line/json-lines.js";
+import { readKronLine } from "../../../core/config/line/kron-line.js";
+import type { LineReader } from "../../../core/config/line/lines.js";
 import { type ConfigReading, LineIndex, type LocatedSetting } from "../../../core/config/located.js";
-import { readYamlConfig } from "../../../core/config/yaml-reader.js";
+import { readYamlConfig } from "../../../core/config/yaml/reader.js";
 import type { ConfigFinding } from "../../../persist/config-files.js";
 import { type JobColumns, JobColumnsBuilder } from "./job-columns.js";
 

@@ -1,5 +1,5 @@
 import { formatSecond } from "../../../core/time/instant.js";
-import type { PlanAnswer, StatusAnswer } from "../../../krond/control-requests.js";
+import type { PlanAnswer, StatusAnswer } from "../../../krond/control/requests.js";
 import type { ParsedArgs } from "../../args.js";
 import type { Command } from "../../command.js";
 import { askDaemon, withDaemon } from "../../daemon.js";

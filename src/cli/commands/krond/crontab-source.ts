@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { hostTimezone } from "../../../actors/host-zone.js";
-import { crontabFormOf, crontabOwnerOf } from "../../../core/config/crontab-report.js";
+import { crontabFormOf, crontabOwnerOf } from "../../../core/config/crontab/report.js";
 import { zoneOf } from "../../../core/time/zone.js";
 import type { ConfigSource } from "../../../persist/configuration.js";
 import type { CliIo } from "../../io.js";

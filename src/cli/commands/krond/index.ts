@@ -1,4 +1,4 @@
-import { ENGINE_VERSION } from "../../../core/version.js";
+import { ENGINE_VERSION } from "../../../core/base/version.js";
 import type { Program } from "../../program.js";
 import { RELOAD, STATUS, STOP } from "./control.js";
 import { DOCTOR } from "./doctor.js";

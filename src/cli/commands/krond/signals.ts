@@ -1,4 +1,4 @@
-import type { Daemon } from "../../../krond/daemon.js";
+import type { Daemon } from "../../../krond/boot/daemon.js";
 import { EXIT } from "../../exit.js";
 
 const CLOSE_BOUND_MS = 1_500;

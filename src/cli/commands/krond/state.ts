@@ -1,10 +1,10 @@
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
-import type { KronError } from "../../../core/errors/kron-error.js";
-import type { Result } from "../../../core/result.js";
+import type { KronError } from "../../../core/base/errors/kron-error.js";
+import type { Result } from "../../../core/base/result.js";
 import { parseDocument } from "../../../core/state/parse.js";
-import { exportSnapshot } from "../../../krond/state-snapshot.js";
-import { backendOf, checkStore, fencingRules, rewindJob, withLock, withStore } from "../../../krond/state-tools.js";
+import { exportSnapshot } from "../../../krond/state/snapshot.js";
+import { backendOf, checkStore, fencingRules, rewindJob, withLock, withStore } from "../../../krond/state/tools.js";
 import { importState } from "../../../persist/import.js";
 import type { Backend } from "../../../persist/marker.js";
 import { recoverStore } from "../../../persist/recover.js";

@@ -1,5 +1,5 @@
-import { userIdOf } from "../../../krond/accounts.js";
-import { configTrust, trustRules } from "../../../krond/config-trust.js";
+import { userIdOf } from "../../../krond/boot/accounts.js";
+import { configTrust, trustRules } from "../../../krond/boot/config-trust.js";
 import type { ConfigCheck } from "../../../persist/configuration.js";
 import { usageError } from "../../exit.js";
 

@@ -7,7 +7,7 @@
  * - at most the job's own deadline, when it has one: its owner has said how late is too late;
  * - never so that constraints leave periods unschedulable that were not, or often.
  */
-import { lintWarnings } from "../../config/lint.js";
+import { lintWarnings } from "../../config/lint/lint.js";
 import type { CompiledRule } from "../../decision/model.js";
 import type { JobDefinition } from "../../job/definition.js";
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../time/instant.js";

@@ -1,7 +1,7 @@
 /** Starts per bucket while jobs are moved about: a move is tried, weighed, and taken back if it does no good. */
 import { compileRule } from "../../decision/compile.js";
 import type { CompiledRule } from "../../decision/model.js";
-import type { SchedulingRule } from "../../job/definition.js";
+import type { SchedulingRule } from "../../decision/rule.js";
 import { bucketOf, type Horizon } from "../horizon.js";
 import { visitPeriods } from "../starts.js";
 

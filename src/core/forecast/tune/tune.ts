@@ -3,7 +3,9 @@
  * a bucket fuller than the target are touched, each with the shortest window that promises to do. Nothing is random, and
  * the peak never rises: every single move is weighed before it is kept.
  */
-import type { JobDefinition, SchedulingRule } from "../../job/definition.js";
+
+import type { SchedulingRule } from "../../decision/rule.js";
+import type { JobDefinition } from "../../job/definition.js";
 import type { EpochMs } from "../../time/instant.js";
 import type { Horizon } from "../horizon.js";
 import { isAsSchedulable, windowLimitMs, windowOfAtLeast, windowsNear } from "./limits.js";

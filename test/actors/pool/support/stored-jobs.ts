@@ -2,7 +2,7 @@ import { compileRule } from "../../../../src/core/decision/compile.js";
 import { sha256Hex } from "../../../../src/core/decision/seed.js";
 import type { JobDefinition } from "../../../../src/core/job/definition.js";
 import { canonicalDefinitionText, canonicalRuleText, readJobDefinition } from "../../../../src/core/job/schema.js";
-import { currentPeriod } from "../../../../src/core/periods.js";
+import { currentPeriod } from "../../../../src/core/period/periods.js";
 import { newDocument, type StateDocument } from "../../../../src/core/state/document.js";
 import { serialiseDocument } from "../../../../src/core/state/serialise.js";
 import { formatInstant } from "../../../../src/core/time/instant.js";

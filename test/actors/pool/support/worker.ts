@@ -21,7 +21,7 @@ export function builtWorker(): {
       logLevel: "warn",
       root: ROOT,
       build: {
-        ssr: path.join(ROOT, "src/actors/pool/worker.ts"),
+        ssr: path.join(ROOT, "src/actors/pool/thread/worker.ts"),
         outDir,
         emptyOutDir: true,
         target: "node20",

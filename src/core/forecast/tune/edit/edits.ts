@@ -1,5 +1,5 @@
 /** Changes to a text that leave everything else as it is, to the byte. */
-import type { WindowRule } from "../../../job/definition.js";
+import type { WindowRule } from "../../../decision/rule.js";
 
 /** Puts `text` in the place of `[start, end)`; neither reaches beyond one line of the source. */
 export interface TextEdit {

@@ -1,10 +1,10 @@
 /** Where the jobs of the formats with one job a line are written: the line format and JSON Lines. */
-import { readJsonLine } from "../../../config/json-lines.js";
-import { type JsonPlace, jsonPlaces } from "../../../config/json-text.js";
-import { readKronLine } from "../../../config/kron-line.js";
-import { type LineParts, LineScanner, type NamedPart } from "../../../config/kron-line-text.js";
-import type { LineReader } from "../../../config/lines.js";
-import type { WindowRule } from "../../../job/definition.js";
+import { readJsonLine } from "../../../config/line/json-lines.js";
+import { type JsonPlace, jsonPlaces } from "../../../config/line/json-text.js";
+import { readKronLine } from "../../../config/line/kron-line.js";
+import type { LineReader } from "../../../config/line/lines.js";
+import { type LineParts, LineScanner, type NamedPart } from "../../../config/line/text.js";
+import type { WindowRule } from "../../../decision/rule.js";
 import { formatDuration } from "../../../time/duration.js";
 import { insertion, type JobSite, type JobSites, type TextEdit } from "./edits.js";
 

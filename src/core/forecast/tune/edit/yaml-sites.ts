@@ -5,9 +5,9 @@
  */
 import { isAlias, isMap, isScalar, isSeq, type Pair, type ParsedNode, type Scalar, type YAMLMap } from "yaml";
 import { LineIndex, type Stretch } from "../../../config/located.js";
-import { type YamlPiece, yamlFile } from "../../../config/yaml-pieces.js";
-import { stretchOf } from "../../../config/yaml-values.js";
-import type { WindowRule } from "../../../job/definition.js";
+import { type YamlPiece, yamlFile } from "../../../config/yaml/pieces.js";
+import { stretchOf } from "../../../config/yaml/values.js";
+import type { WindowRule } from "../../../decision/rule.js";
 import { formatDuration } from "../../../time/duration.js";
 import { insertion, type JobSite, type JobSites, type TextEdit } from "./edits.js";
 

@@ -1,0 +1,31 @@
+/** The messages between the pool and its workers. */
+import type { ErrorCode } from "../../../core/base/errors/registry.js";
+import type { PlanRules } from "../../../core/restart/resting.js";
+import type { KeyRange } from "../../../persist/lmdb/scan.js";
+import type { Piece, PieceTask } from "../load/piece.js";
+import type { PlannedPage } from "../types.js";
+import type { StopFlag } from "./stop-flag.js";
+
+export interface PlanTask {
+  readonly directory: string;
+  readonly range: KeyRange;
+  readonly rules: PlanRules;
+}
+
+/** What a worker can be asked, by the name of its function. */
+export interface Tasks {
+  readonly planRange: { readonly task: PlanTask; readonly answer: PlannedPage };
+  readonly readPiece: { readonly task: PieceTask; readonly answer: Piece };
+}
+export type TaskName = keyof Tasks;
+
+/** What crosses to a worker. */
+export interface Batch<T> {
+  readonly task: T;
+  readonly stop: StopFlag;
+}
+
+/** Errors do not cross threads with their codes: a worker answers with what happened. */
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };

@@ -1,0 +1,170 @@
+/**
+ * One identity while anything concerns it: its inbox, what it has started, its definition as far as it was read. A job at
+ * rest has none of this; it is a row (`JobRows`) and what the store knows. An entry begins with the first message and is
+ * dropped when nothing is under way any more.
+ */
+import type { Settings } from "../../../core/config/settings.js";
+import { compileRule } from "../../../core/decision/compile.js";
+import { sha256Hex } from "../../../core/decision/seed.js";
+import type { JobDefinition } from "../../../core/job/definition.js";
+import { canonicalRuleText } from "../../../core/job/schema.js";
+import type { EpochMs } from "../../../core/time/instant.js";
+import type { Activation, JobScope } from "../../../machines/activation.js";
+import type { ActivationEvent } from "../../../machines/step.js";
+import type { Armed } from "../../launcher/port.js";
+import type { TimelineHandle } from "../../timeline.js";
+import type { ArmRefusal } from "../run/gates.js";
+import type { Rehearsal } from "../run/rehearsal.js";
+import type { Contribution } from "../write/committer.js";
+import type { JobRows } from "./job-rows.js";
+
+/** A gate made ahead of its second, for exactly this period (S23). */
+export interface Prearmed {
+  readonly attemptId: string;
+  readonly periodId: string;
+  readonly made: Promise<Armed | ArmRefusal>;
+  /** null: not yet, or not any more. */
+  rehearsal: Rehearsal | null;
+}
+
+/** What is to happen to the job next. The event is made when its turn comes: only then is it known what is in force. */
+export interface Message {
+  /** Called when its turn has come, with the job live. */
+  readonly event: (entry: JobEntry, now: EpochMs) => ActivationEvent;
+  /** The tick's instant (S2); null: the clock's, when it is handled. */
+  readonly now: EpochMs | null;
+  /** For what it starts; without it a fresh one is drawn. */
+  readonly attemptId?: string;
+  /** Becomes durable together with what the event changes. */
+  readonly along?: Contribution;
+  /** It was taken, and what it changed is durable. */
+  readonly onTaken?: () => void;
+}
+
+interface Loaded {
+  readonly definition: JobDefinition;
+  readonly scope: JobScope;
+}
+
+export class JobEntry {
+  activation: Activation | null = null;
+  successorDueAt: EpochMs | null = null;
+  prearmed: Prearmed | null = null;
+  readonly inbox: Message[] = [];
+  isBusy = false;
+  /** Reasons to stay although nothing is under way: something is being prepared. */
+  holds = 0;
+  /** What has to become durable with the next write. */
+  along: Contribution | null = null;
+  /** How many messages it has begun to take: what was read of the job before one of them may not be true any more. */
+  heard = 0;
+  /** Nobody may use it any more: the job has rested since, and another entry may have taken its place. */
+  isDropped = false;
+  private loaded: Loaded | null = null;
+
+  constructor(
+    readonly identity: string,
+    readonly handle: TimelineHandle,
+    private readonly rows: JobRows,
+  ) {}
+
+  get isLoaded(): boolean {
+    return this.loaded !== null;
+  }
+
+  get definition(): JobDefinition {
+    return this.known.definition;
+  }
+
+  get scope(): JobScope {
+    return this.known.scope;
+  }
+
+  /** From here on this definition is the one in force. */
+  use(definition: JobDefinition, settings: Settings): void {
+    this.loaded = { definition, scope: scopeOf(definition, settings) };
+    this.forgetRehearsal();
+  }
+
+  useSettings(settings: Settings): void {
+    if (this.loaded !== null) this.use(this.loaded.definition, settings);
+  }
+
+  /** Called before every message is taken. */
+  hear(): void {
+    this.heard += 1;
+    this.forgetRehearsal();
+  }
+
+  get liveAt(): EpochMs | null {
+    return this.rows.liveAt(this.handle);
+  }
+
+  set liveAt(at: EpochMs | null) {
+    this.rows.setLiveAt(this.handle, at);
+  }
+
+  /** When the clock next changes something; the timeline may call earlier, to prepare. */
+  get wakeAt(): EpochMs | null {
+    return this.rows.wakeAt(this.handle);
+  }
+
+  set wakeAt(at: EpochMs | null) {
+    this.rows.setWakeAt(this.handle, at);
+  }
+
+  get mustReturn(): boolean {
+    return this.rows.mustReturn(this.handle);
+  }
+
+  set mustReturn(mustReturn: boolean) {
+    this.rows.setMustReturn(this.handle, mustReturn);
+  }
+
+  get isUntold(): boolean {
+    return this.rows.isUntold(this.handle);
+  }
+
+  set isUntold(isUntold: boolean) {
+    this.rows.setUntold(this.handle, isUntold);
+  }
+
+  get isRemoved(): boolean {
+    return this.rows.isRemoved(this.handle);
+  }
+
+  set isRemoved(isRemoved: boolean) {
+    this.rows.setRemoved(this.handle, isRemoved);
+  }
+
+  /** Nothing would be lost if it were dropped. */
+  get isResting(): boolean {
+    const { activation, inbox, prearmed, isBusy, holds } = this;
+    return activation === null && inbox.length === 0 && prearmed === null && !isBusy && holds === 0;
+  }
+
+  private forgetRehearsal(): void {
+    if (this.prearmed !== null) this.prearmed.rehearsal = null;
+  }
+
+  private get known(): Loaded {
+    if (this.loaded === null) throw new Error(`invariant broken: the definition of ${this.identity} was not read`);
+    return this.loaded;
+  }
+}
+
+export function scopeOf(definition: JobDefinition, settings: Settings): JobScope {
+  return {
+    compiled: compileRule(definition),
+    policy: definition.policy,
+    timeoutMs: definition.target.timeoutMs,
+    startGraceMs: settings.startGraceMs,
+    killGraceMs: settings.killGraceMs,
+    historyLimit: settings.history.keep,
+  };
+}
+
+/** Names the scheduling rule: another hash is another birth of the definition (S14). */
+export function ruleHashOf(definition: JobDefinition): string {
+  return sha256Hex(canonicalRuleText(definition));
+}

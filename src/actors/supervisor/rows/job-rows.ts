@@ -1,0 +1,160 @@
+/**
+ * All jobs at rest: a row of numbers for each, some hundred bytes with its name and its place in the timeline. Whatever
+ * else there is to know of a resting job lies in the store.
+ */
+import type { ContentHash } from "../../../core/job/content-hash.js";
+import type { EpochMs } from "../../../core/time/instant.js";
+import type { TimelineHandle } from "../../timeline.js";
+import { copied, grownCapacity } from "../../typed-arrays.js";
+import { IdentityIndex } from "./identity-index.js";
+
+const FIRST_CAPACITY = 16;
+const REMOVED = 1;
+const MUST_RETURN = 2;
+const UNTOLD = 4;
+
+export class JobRows {
+  readonly names = new IdentityIndex();
+  private liveTimes = new Float64Array(FIRST_CAPACITY);
+  private wakeTimes = new Float64Array(FIRST_CAPACITY);
+  private contents = new Uint32Array(FIRST_CAPACITY * 2);
+  private flags = new Uint8Array(FIRST_CAPACITY);
+  private removedCount = 0;
+
+  /** Jobs that are configured. */
+  get presentCount(): number {
+    return this.names.size - this.removedCount;
+  }
+
+  get byteLength(): number {
+    const { names, liveTimes, wakeTimes, contents, flags } = this;
+    return names.byteLength + liveTimes.byteLength + wakeTimes.byteLength + contents.byteLength + flags.byteLength;
+  }
+
+  reserve(count: number): void {
+    this.names.reserve(count);
+    if (count > this.flags.length) this.growTo(count);
+  }
+
+  add(identity: string): TimelineHandle {
+    const known = this.names.size;
+    const handle = this.names.add(identity);
+    if (this.names.size !== known) this.clear(handle);
+    return handle;
+  }
+
+  addBytes(bytes: Uint8Array, from: number, end: number): TimelineHandle {
+    const known = this.names.size;
+    const handle = this.names.addBytes(bytes, from, end);
+    if (this.names.size !== known) this.clear(handle);
+    return handle;
+  }
+
+  remove(handle: TimelineHandle): void {
+    if (this.isRemoved(handle)) this.removedCount -= 1;
+    this.flags[handle] = 0;
+    this.wakeTimes[handle] = Number.NaN;
+    this.names.remove(handle);
+  }
+
+  /** Handles of all jobs, in no order that means anything. */
+  *handles(): Generator<TimelineHandle> {
+    for (let handle = 0; handle < this.names.handleEnd; handle++) if (this.names.has(handle)) yield handle;
+  }
+
+  /** Nominal time of the live period of a job at rest. */
+  liveAt(handle: TimelineHandle): EpochMs | null {
+    return instantOf(this.liveTimes[handle]);
+  }
+
+  setLiveAt(handle: TimelineHandle, at: EpochMs | null): void {
+    this.liveTimes[handle] = at ?? Number.NaN;
+  }
+
+  /** When the clock next changes something. */
+  wakeAt(handle: TimelineHandle): EpochMs | null {
+    return instantOf(this.wakeTimes[handle]);
+  }
+
+  setWakeAt(handle: TimelineHandle, at: EpochMs | null): void {
+    this.wakeTimes[handle] = at ?? Number.NaN;
+  }
+
+  /** The earliest of all; null when nobody waits for anything. */
+  firstWakeAt(): EpochMs | null {
+    let first = Number.POSITIVE_INFINITY;
+    // A plain loop over all of them takes a millisecond for a million; NaN is less than nothing.
+    for (let handle = 0; handle < this.names.handleEnd; handle++) {
+      const at = this.wakeTimes[handle] as number;
+      if (at < first) first = at;
+    }
+    return first === Number.POSITIVE_INFINITY ? null : first;
+  }
+
+  contentOf(handle: TimelineHandle): ContentHash {
+    return { high: this.contents[handle * 2] as number, low: this.contents[handle * 2 + 1] as number };
+  }
+
+  hasContent(handle: TimelineHandle, { high, low }: ContentHash): boolean {
+    return this.contents[handle * 2] === high && this.contents[handle * 2 + 1] === low;
+  }
+
+  setContent(handle: TimelineHandle, { high, low }: ContentHash): void {
+    this.contents[handle * 2] = high;
+    this.contents[handle * 2 + 1] = low;
+  }
+
+  /** Gone from the configuration, and watched only until what it started has ended (S16). */
+  isRemoved(handle: TimelineHandle): boolean {
+    return ((this.flags[handle] as number) & REMOVED) !== 0;
+  }
+
+  setRemoved(handle: TimelineHandle, isRemoved: boolean): void {
+    if (this.isRemoved(handle) !== isRemoved) this.removedCount += isRemoved ? 1 : -1;
+    this.setFlag(handle, REMOVED, isRemoved);
+  }
+
+  /** S13: time was lost or moved since it was looked at last; whatever it hears next, it looks at where it is first. */
+  mustReturn(handle: TimelineHandle): boolean {
+    return ((this.flags[handle] as number) & MUST_RETURN) !== 0;
+  }
+
+  setMustReturn(handle: TimelineHandle, mustReturn: boolean): void {
+    this.setFlag(handle, MUST_RETURN, mustReturn);
+  }
+
+  /** It was not told its definition yet: until then nothing of it is judged (S14, S16). */
+  isUntold(handle: TimelineHandle): boolean {
+    return ((this.flags[handle] as number) & UNTOLD) !== 0;
+  }
+
+  setUntold(handle: TimelineHandle, isUntold: boolean): void {
+    this.setFlag(handle, UNTOLD, isUntold);
+  }
+
+  private setFlag(handle: TimelineHandle, flag: number, isSet: boolean): void {
+    const before = this.flags[handle] as number;
+    this.flags[handle] = isSet ? before | flag : before & ~flag;
+  }
+
+  private clear(handle: TimelineHandle): void {
+    if (handle >= this.flags.length) this.growTo(handle + 1);
+    this.flags[handle] = 0;
+    this.liveTimes[handle] = Number.NaN;
+    this.wakeTimes[handle] = Number.NaN;
+    this.contents[handle * 2] = 0;
+    this.contents[handle * 2 + 1] = 0;
+  }
+
+  private growTo(needed: number): void {
+    const capacity = grownCapacity(this.flags.length, needed);
+    this.liveTimes = copied(this.liveTimes, new Float64Array(capacity));
+    this.wakeTimes = copied(this.wakeTimes, new Float64Array(capacity));
+    this.contents = copied(this.contents, new Uint32Array(capacity * 2));
+    this.flags = copied(this.flags, new Uint8Array(capacity));
+  }
+}
+
+function instantOf(at: number | undefined): EpochMs | null {
+  return at === undefined || Number.isNaN(at) ? null : at;
+}

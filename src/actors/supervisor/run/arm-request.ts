@@ -1,0 +1,100 @@
+/** What the launcher is asked for: one attempt of one definition, with an environment that starts empty. */
+import { join } from "node:path";
+import type { JobDefinition, ProcessTarget } from "../../../core/job/definition.js";
+import { stateFileName } from "../../../core/state/file-name.js";
+import { formatInstant } from "../../../core/time/instant.js";
+import type { AttemptParams } from "../../../machines/effects.js";
+import type { AdoptRequest, ArmRequest, OutputPlan } from "../../launcher/port.js";
+
+/** S34: what programs expect; Node raises its own. */
+const OPEN_FILES = 1024;
+
+export interface RunPlace {
+  readonly outputDirectory: string;
+  readonly baseEnv: Readonly<Record<string, string>>;
+  readonly killGraceMs: number;
+}
+
+function outputPlan(
+  definition: JobDefinition,
+  target: ProcessTarget,
+  attempt: AttemptParams,
+  place: RunPlace,
+): OutputPlan {
+  const { to, maxBytes, keep, onExcess } = target.output;
+  if (to === "syslog") return { to, tag: definition.identity };
+  if (to !== "file") return { to };
+  return {
+    to,
+    directory: outputDirectoryOf(place.outputDirectory, definition.identity),
+    name: outputNameOf(attempt),
+    maxBytes,
+    keep,
+    onExcess,
+    killGraceMs: place.killGraceMs,
+  };
+}
+
+/** The hash keeps any identity apart from any other, and from the file system's rules. */
+export function outputDirectoryOf(root: string, identity: string): string {
+  return join(root, stateFileName(identity).replace(/\.json$/, ""));
+}
+
+/** Sorts in the order of the runs. */
+export function outputNameOf({ periodId, source, attemptId }: AttemptParams): string {
+  return `${periodId.replaceAll(":", "")}${source === null ? "" : `.${source}`}.${attemptId}.log`;
+}
+
+export function environmentOf(
+  definition: JobDefinition,
+  target: ProcessTarget,
+  attempt: AttemptParams,
+  baseEnv: RunPlace["baseEnv"],
+): Record<string, string> {
+  return {
+    ...baseEnv,
+    TZ: posixZone(definition.timezone),
+    ...target.env,
+    KRON_IDENTITY: definition.identity,
+    KRON_PERIOD_ID: attempt.periodId,
+    KRON_NOMINAL_TIME: attempt.periodId,
+    KRON_CHOSEN_TIME: formatInstant(attempt.chosenAt),
+    KRON_ATTEMPT_ID: attempt.attemptId,
+  };
+}
+
+/** The zone that the job is scheduled in. In TZ the sign of a fixed offset is turned round. */
+function posixZone(timezone: string): string {
+  if (!/^[+-]/.test(timezone)) return timezone;
+  return `<${timezone.replace(":", "")}>${timezone.startsWith("+") ? "-" : "+"}${timezone.slice(1)}`;
+}
+
+export function armRequestOf(definition: JobDefinition, attempt: AttemptParams, place: RunPlace): ArmRequest {
+  const { target } = definition;
+  if (target.kind !== "process") throw new Error(`invariant broken: ${definition.identity} has no command to run`);
+  const [text = ""] = target.argv;
+  return {
+    attemptId: attempt.attemptId,
+    command: target.shell ? { kind: "shell", text } : { kind: "argv", argv: target.argv },
+    user: target.user,
+    group: target.group,
+    cwd: target.cwd,
+    umask: target.umask,
+    env: environmentOf(definition, target, attempt, place.baseEnv),
+    accountEnv: true,
+    openFiles: OPEN_FILES,
+    stdin: target.stdin,
+    output: outputPlan(definition, target, attempt, place),
+  };
+}
+
+/** S29: where the output of a run that was started earlier goes, so that its cap holds again; null when it has none. */
+export function adoptedOutput(
+  definition: JobDefinition,
+  attempt: AttemptParams,
+  place: RunPlace,
+): AdoptRequest["output"] {
+  if (definition.target.kind !== "process") return null;
+  const plan = outputPlan(definition, definition.target, attempt, place);
+  return plan.to === "file" ? { path: join(plan.directory, plan.name), plan } : null;
+}

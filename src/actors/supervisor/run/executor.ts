@@ -1,0 +1,306 @@
+/**
+ * Carries out what concerns processes: gates are made, released and closed, runs are ended and adopted, and what comes of
+ * it is told to the jobs as events. It knows which job an attempt belongs to for exactly as long as the job has it.
+ */
+
+import type { ErrorCode } from "../../../core/base/errors/registry.js";
+import { decide } from "../../../core/decision/decide.js";
+import type { CompiledRule, Decision } from "../../../core/decision/model.js";
+import type { ClaimedProcess } from "../../../core/state/period-transitions.js";
+import type { EpochMs } from "../../../core/time/instant.js";
+import type { Attempt } from "../../../machines/activation.js";
+import type { EffectParams } from "../../../machines/effects.js";
+import type { ExecutionSnapshot } from "../../../machines/execution.machine.js";
+import type { ActivationEvent } from "../../../machines/step.js";
+import type { Armed, LauncherEvent } from "../../launcher/port.js";
+import type { SupervisorPorts } from "../port.js";
+import type { JobEntry, Prearmed } from "../rows/job-entry.js";
+import type { SupervisorEvent } from "../write/events.js";
+import { adoptedOutput, armRequestOf, type RunPlace } from "./arm-request.js";
+import { type ArmRefusal, Gates, isRefusal } from "./gates.js";
+import { Starts } from "./starts.js";
+
+/** How an attempt began, for the one who asked for it. */
+export type AttemptNews =
+  | { readonly kind: "started"; readonly pid: number }
+  | { readonly kind: "failed"; readonly message: string };
+
+export interface Trouble {
+  readonly operation: string;
+  readonly identity?: string;
+  readonly periodId?: string | undefined;
+}
+
+export interface ExecutorHost {
+  deliver(entry: JobEntry, event: ActivationEvent): void;
+  emit(event: SupervisorEvent): void;
+  report(code: ErrorCode, message: string, about: Trouble): void;
+  /** Counts as under way until it has settled; a rejection is fatal: ports report trouble as values. */
+  track<T>(operation: Promise<T>): Promise<T>;
+  begin(operation: Promise<void>): void;
+}
+
+interface Owned {
+  readonly entry: JobEntry;
+  readonly periodId: string;
+  pid: number;
+}
+
+export class Executor {
+  readonly gates: Gates;
+  readonly starts: Starts;
+  /** No new gate while false: the daemon is stopping. */
+  isAccepting = true;
+  private readonly owned = new Map<string, Owned>();
+  /** Released before their machines were told that the claim is durable. */
+  private readonly releasedAhead = new Set<string>();
+  private readonly watchers = new Map<string, (news: AttemptNews) => void>();
+
+  constructor(
+    private readonly ports: SupervisorPorts,
+    private readonly host: ExecutorHost,
+    private readonly place: () => RunPlace,
+  ) {
+    this.gates = new Gates(ports.launcher, ports.launcher.maxArmed);
+    this.starts = new Starts(ports.clock, host);
+    ports.launcher.subscribe((event) => this.hear(event));
+  }
+
+  /** Attempts that jobs have, and gates that were made ahead. */
+  get ownedCount(): number {
+    return this.owned.size;
+  }
+
+  /** The next news of an attempt; it is told once, whatever becomes of it. */
+  watch(attemptId: string, tell: (news: AttemptNews) => void): void {
+    this.watchers.set(attemptId, tell);
+  }
+
+  tellWatcher(attemptId: string, news: AttemptNews): void {
+    const tell = this.watchers.get(attemptId);
+    this.watchers.delete(attemptId);
+    tell?.(news);
+  }
+
+  /** The job has taken a step. */
+  follow(entry: JobEntry, before: readonly Attempt[], after: readonly Attempt[]): void {
+    if (before === after) return;
+    const left = new Set(after.map(idOf));
+    for (const attempt of before) {
+      const attemptId = idOf(attempt);
+      if (left.has(attemptId)) continue;
+      this.owned.delete(attemptId);
+      this.starts.settled(attemptId);
+      this.tellWatcher(attemptId, { kind: "failed", message: "it was given up before it began" });
+    }
+    for (const { execution } of after) this.own(entry, execution);
+  }
+
+  own(entry: JobEntry, { context: { attempt, process } }: ExecutionSnapshot): void {
+    const { attemptId, periodId } = attempt;
+    if (!this.owned.has(attemptId)) this.owned.set(attemptId, { entry, periodId, pid: process?.pid ?? 0 });
+  }
+
+  /** `ahead`: the gate that this attempt was given the id of. */
+  async arm(entry: JobEntry, params: EffectParams["arm"], ahead: Prearmed | null): Promise<void> {
+    const { attemptId, periodId } = params;
+    this.starts.add(attemptId);
+    const prepared = ahead === null ? null : await ahead.made;
+    // One that could not be made ahead is tried again, now that it is due.
+    const made = prepared === null || isRefusal(prepared) ? await this.make(entry, params) : prepared;
+    const owned = this.owned.get(attemptId);
+    if (owned === undefined) {
+      // Given up meanwhile, which is no failure; the job may rest by now, or be gone.
+      this.host.begin(this.closeGate(attemptId));
+    } else if (!isRefusal(made)) {
+      owned.pid = made.pid;
+      this.host.deliver(entry, { type: "READY", attemptId, process: processOf(made, this.ports.bootId) });
+    } else {
+      if (this.isAccepting) this.host.report(made.code, made.message, this.about(entry, "arm", periodId));
+      this.tellWatcher(attemptId, { kind: "failed", message: made.message });
+      this.host.deliver(entry, { type: "FAILED", attemptId, code: made.code });
+    }
+    if (owned === undefined || isRefusal(made)) this.starts.settled(attemptId);
+  }
+
+  /** The claim is durable: no machine need say so first. Each machine asks for GO once more, when it has taken it up. */
+  release(entry: JobEntry, params: EffectParams["go"]): Promise<void> {
+    this.releasedAhead.add(params.attemptId);
+    return this.sendGo(entry, params);
+  }
+
+  async go(entry: JobEntry, params: EffectParams["go"]): Promise<void> {
+    if (!this.releasedAhead.delete(params.attemptId)) await this.sendGo(entry, params);
+  }
+
+  private async sendGo(entry: JobEntry, { attemptId, latestAt }: EffectParams["go"]): Promise<void> {
+    const outcome = await this.host.track(this.gates.go(attemptId, latestAt));
+    this.starts.settled(attemptId);
+    const owned = this.owned.get(attemptId);
+    if (outcome === "started") {
+      this.tellWatcher(attemptId, { kind: "started", pid: owned?.pid ?? 0 });
+      this.host.deliver(entry, { type: "STARTED", attemptId });
+      return;
+    }
+    const reason = outcome === "late" ? "late" : "unconfirmed";
+    if (reason === "unconfirmed") {
+      const message = "the released gate cannot be shown to have run";
+      // After what is told of its claim.
+      this.starts.whenCalm(() => {
+        this.host.report("start-unconfirmed", message, this.about(entry, "start", owned?.periodId));
+      });
+    }
+    this.tellWatcher(attemptId, { kind: "failed", message: `the start is ${reason}` });
+    this.host.deliver(entry, { type: "NOT_RUN", attemptId, reason });
+  }
+
+  closeGate(attemptId: string): Promise<void> {
+    this.starts.settled(attemptId);
+    return this.host.track(this.gates.close(attemptId));
+  }
+
+  async terminate(entry: JobEntry, { attemptId, graceMs, reason }: EffectParams["terminate"]): Promise<void> {
+    const periodId = this.owned.get(attemptId)?.periodId;
+    const { survivors, wasKilled } = await this.host.track(this.ports.launcher.terminate(attemptId, graceMs));
+    const isGone = survivors.length === 0;
+    if (reason === "replaced") {
+      const fields = { attempt_id: attemptId, reason, was_killed: wasKilled, survivors };
+      const where = { component: "executor", identity: entry.identity } as const;
+      const level = isGone ? "info" : "warn";
+      this.host.emit({ at: this.ports.clock.now(), event: "replaced", ...where, level, ...period(periodId), fields });
+    }
+    if (!isGone) {
+      const code = reason === "replaced" ? "replace-not-terminated" : "signal-failed";
+      const message = `still alive after KILL: ${survivors.join(", ")}`;
+      this.host.report(code, message, this.about(entry, "terminate", periodId));
+    }
+    this.host.deliver(entry, { type: "TERMINATED", attemptId, isGone });
+  }
+
+  /** STATE crash recovery: an execution on record is watched again, or closed with an unknown end. */
+  async adopt(entry: JobEntry, execution: ExecutionSnapshot): Promise<void> {
+    const { attempt, process } = execution.context;
+    const { attemptId, periodId } = attempt;
+    const { pid = 0, pidStartTicks: startTicks = null, bootId = null } = process ?? {};
+    this.own(entry, execution);
+    // S27: only a full match is trusted.
+    const isKnown = startTicks !== null && bootId !== null;
+    const output = adoptedOutput(entry.definition, attempt, this.place());
+    const outcome = isKnown ? await this.ports.launcher.adopt({ attemptId, pid, startTicks, bootId, output }) : "gone";
+    const { identity } = entry;
+    const fields = { attempt_id: attemptId, pid, outcome };
+    const about = { component: "executor", level: "info", identity, periodId } as const;
+    this.host.emit({ at: this.ports.clock.now(), event: "adopted", ...about, fields });
+    this.host.deliver(entry, outcome === "watching" ? { type: "STARTED", attemptId } : { type: "LOST", attemptId });
+  }
+
+  /** Whether anything could be made ahead at all. */
+  get hasRoomAhead(): boolean {
+    return this.isAccepting && this.gates.hasRoom;
+  }
+
+  /** Makes the gate for the live period of a resting job ahead of its second. */
+  prepare(entry: JobEntry): Prearmed | null {
+    const { liveAt, scope, wakeAt } = entry;
+    const isFree = entry.activation === null && !entry.isBusy && entry.prearmed === null;
+    if (!isFree || liveAt === null || wakeAt === null || !this.hasRoomAhead) return null;
+    const decision = decisionAhead(scope.compiled, liveAt);
+    if (decision === null || decision.chosenAt === null || decision.chosenAt !== wakeAt) return null;
+    const { periodId, chosenAt } = decision;
+    const attemptId = this.ports.newId();
+    const params = { attemptId, source: null, periodId, slotAt: liveAt, chosenAt };
+    this.owned.set(attemptId, { entry, periodId, pid: 0 });
+    const made = this.host.track(this.gates.arm(armRequestOf(entry.definition, params, this.place())));
+    const prearmed: Prearmed = { attemptId, periodId, made, rehearsal: null };
+    entry.prearmed = prearmed;
+    // A refusal is no news yet: it is tried again, and told, when the period is due.
+    const forget = (result: Armed | ArmRefusal): void => {
+      if (isRefusal(result) && entry.prearmed === prearmed) this.letGo(entry, prearmed);
+    };
+    this.host.begin(made.then(forget));
+    return prearmed;
+  }
+
+  /** Closes the gate that was made ahead: what it was made for is not wanted any more. */
+  unprepare(entry: JobEntry): void {
+    const { prearmed } = entry;
+    if (prearmed === null) return;
+    this.letGo(entry, prearmed);
+    this.host.begin(this.closeGate(prearmed.attemptId));
+  }
+
+  /** Nothing more is started, whatever was asked for. */
+  async shut(): Promise<void> {
+    this.isAccepting = false;
+    for (const attemptId of [...this.watchers.keys()]) {
+      this.tellWatcher(attemptId, { kind: "failed", message: "the daemon has ended" });
+    }
+    await this.gates.shut();
+  }
+
+  private async make(entry: JobEntry, params: EffectParams["arm"]): Promise<Armed | ArmRefusal> {
+    if (!this.isAccepting) return { code: "launcher-unavailable", message: "the daemon is stopping" };
+    return this.host.track(this.gates.arm(armRequestOf(entry.definition, params, this.place())));
+  }
+
+  private letGo(entry: JobEntry, { attemptId }: Prearmed): void {
+    entry.prearmed = null;
+    this.owned.delete(attemptId);
+  }
+
+  private hear(event: LauncherEvent): void {
+    if (event.kind === "trouble") {
+      this.host.report(event.code, event.message, { operation: "launch" });
+      return;
+    }
+    const { attemptId } = event;
+    const owned = this.owned.get(attemptId);
+    if (event.kind === "gate-lost") {
+      this.gates.lost(attemptId);
+      this.starts.settled(attemptId);
+    }
+    if (owned === undefined) return;
+    const { entry, periodId } = owned;
+    if (event.kind === "exited") {
+      // Of a short run the end is heard in the same breath as its beginning: it did begin.
+      this.tellWatcher(attemptId, { kind: "started", pid: owned.pid });
+      this.starts.whenCalm(() => this.exited(entry, event));
+    } else if (entry.prearmed?.attemptId === attemptId) this.letGo(entry, entry.prearmed);
+    else {
+      this.host.report("gate-failed", "the gate ended before it was released", this.about(entry, "arm", periodId));
+      this.host.deliver(entry, { type: "FAILED", attemptId, code: "gate-failed" });
+    }
+  }
+
+  private exited(entry: JobEntry, event: Extract<LauncherEvent, { kind: "exited" }>): void {
+    const { attemptId, exitCode, signal, wasObserved, cause } = event;
+    const ending = { exitCode, signal, reason: cause };
+    this.host.deliver(entry, wasObserved ? { type: "EXITED", attemptId, ending } : { type: "LOST", attemptId });
+  }
+
+  private about({ identity }: JobEntry, operation: string, periodId: string | undefined): Trouble {
+    return { operation, identity, periodId };
+  }
+}
+
+/** The gated process, as its claim will name it (S27). */
+export function processOf({ attemptId, pid, startTicks }: Armed, bootId: string): ClaimedProcess {
+  return { pid, pidStartTicks: startTicks, bootId, attemptId };
+}
+
+function idOf({ execution }: Attempt): string {
+  return execution.context.attempt.attemptId;
+}
+
+function period(periodId: string | undefined): { readonly periodId?: string } {
+  return periodId === undefined ? {} : { periodId };
+}
+
+/** null: it cannot be computed. Whoever needs it when it is due says so, and tries again (S18). */
+function decisionAhead(compiled: CompiledRule, nominalAt: EpochMs): Decision | null {
+  try {
+    return decide(compiled, nominalAt);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * What happens before anything is scheduled: everything on record is surveyed, what ran is adopted or closed, definitions
+ * that are new or have changed are told to their jobs, and jobs that are gone keep their state (S13, S16, S27, S29, S32).
+ * Most jobs of most starts need none of that: they rest on, and the start costs what reading them costs.
+ */
+
+import { KronError } from "../../../core/base/errors/kron-error.js";
+import type { Settings } from "../../../core/config/settings.js";
+import type { JobDefinition } from "../../../core/job/definition.js";
+import { canonicalDefinitionText } from "../../../core/job/schema.js";
+import type { EpochMs } from "../../../core/time/instant.js";
+import { activate } from "../../../machines/activation.js";
+import type { CorruptDocument } from "../../../persist/load.js";
+import type { TimelineHandle } from "../../timeline.js";
+import { inTurns } from "../../turns.js";
+import type { SupervisorPorts } from "../port.js";
+import { ruleHashOf } from "../rows/job-entry.js";
+import type { JobSet } from "../rows/job-set.js";
+import type { SupervisorCore } from "../run/core.js";
+import type { Schedule } from "../run/schedule.js";
+import { carriedBy, type LastVersion, lastVersion, placeholderDefinition, versionAfter } from "./last-version.js";
+import { planHere } from "./plan-here.js";
+import { recoverUnusable } from "./recovery.js";
+import { Survey, type Wanted } from "./survey.js";
+import type { WantedJobs } from "./wanted-jobs.js";
+
+const NOTHING_KNOWN: LastVersion = { definition: null, text: null, isIntact: true, isInForce: false, definedAt: null };
+
+export class Boot {
+  constructor(
+    private readonly ports: SupervisorPorts,
+    private readonly core: SupervisorCore,
+    private readonly jobs: JobSet,
+    private readonly schedule: Schedule,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Rejects with the KronError that refuses the start. */
+  async run(wanted: Wanted, now: EpochMs, onReady: () => void): Promise<void> {
+    const survey = new Survey(this.jobs.rows, wanted, (handle) => this.schedule.placeResting(handle));
+    if (wanted !== "as-stored") this.reserve(wanted.size);
+    await (this.ports.plan ?? planHere)(this.ports.store, {
+      now,
+      onCount: (documents) => this.reserve(documents),
+      onPage: (page) => survey.take(page),
+    });
+    if (wanted === "as-stored") await this.mustBeReadable(survey);
+    this.announceCorrupt(
+      await recoverUnusable(survey, { ports: this.ports, wanted, now, settings: this.settings }),
+      now,
+    );
+    await this.ports.store.commit(this.ports.term, { alive: { bootedAt: now, at: now } });
+    const newcomers = await survey.newcomers();
+    for (const handles of [survey.toTell, newcomers]) {
+      for (const handle of handles) this.jobs.rows.setUntold(handle, true);
+    }
+    for (const identity of survey.running) await this.recoverRuns(identity, wanted);
+    await this.core.whenIdle();
+    await inTurns(survey.missing, (identity) => this.retire(identity));
+    onReady();
+    await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true));
+    // Of what is on record already, nobody is new.
+    if (wanted !== "as-stored") await inTurns(newcomers, (handle) => this.greet(handle, wanted));
+  }
+
+  /** Growing by and by would hold up the loop, the longer the more jobs there are. */
+  private reserve(jobs: number): void {
+    this.jobs.rows.reserve(jobs);
+    this.schedule.reserve(jobs);
+  }
+
+  /** The survey looks at no definition of what runs or is corrupt; taken for undefined, a job would be removed or left out. */
+  private async mustBeReadable({ running, unusable, unreadable }: Survey): Promise<void> {
+    for (const identity of [...running, ...unusable.flatMap((one) => one.identity ?? [])]) {
+      const { definition, isIntact, isInForce } = await lastVersion(identity, this.ports.store);
+      if (!isIntact || (isInForce && definition === null)) unreadable.push(identity);
+    }
+    if (unreadable.length > 0) throw unreadableDefinition(unreadable);
+  }
+
+  private announceCorrupt(corrupt: readonly CorruptDocument[], at: EpochMs): void {
+    for (const { identity, copy, message, key } of corrupt) {
+      const about = { component: "persist", level: "error", ...(identity === undefined ? {} : { identity }) } as const;
+      this.core.emit({ at, event: "state_recovered", ...about, fields: { key, copy, message } });
+    }
+  }
+
+  private async recoverRuns(identity: string, wanted: Wanted): Promise<void> {
+    const document = await this.core.records.documentOf(identity);
+    const known = this.jobs.get(identity);
+    const entry = known ?? this.jobs.add(identity);
+    // A job that is not configured any more is watched only for what it started.
+    if (known === null) entry.isRemoved = true;
+    const last = await lastVersion(identity, this.ports.store);
+    entry.use(wantedDefinition(identity, wanted) ?? last.definition ?? placeholderDefinition(identity), this.settings);
+    entry.activation = activate(document, entry.scope);
+    this.core.observer?.activated(entry.definition, entry.activation, this.ports.clock.now());
+    for (const { execution } of entry.activation.attempts) await this.core.executor.adopt(entry, execution);
+  }
+
+  private async greet(handle: TimelineHandle, wanted: WantedJobs): Promise<void> {
+    const entry = this.jobs.at(handle);
+    entry.isUntold = false;
+    const index = wanted.indexOf(entry.identity);
+    const definition = wanted.definitionAt(index);
+    const version = versionAfter(NOTHING_KNOWN, entry.identity, wanted.textAt(index), this.ports.clock.now());
+    if (!(await this.core.greet(entry, { definition, version }))) await this.introduce(handle, wanted, false);
+  }
+
+  /** First sight, the first sight of a change that was made while nobody was there (S14), or just a return (S13). */
+  private async introduce(handle: TimelineHandle, wanted: Wanted, isOnRecord: boolean): Promise<void> {
+    const { identity } = this.jobs.at(handle);
+    const last = isOnRecord ? await lastVersion(identity, this.ports.store) : NOTHING_KNOWN;
+    const document = isOnRecord ? await this.core.records.storedDocument(identity) : null;
+    const entry = this.jobs.at(handle);
+    const definition = definitionOf(identity, wanted, last);
+    entry.use(definition, this.settings);
+    entry.isUntold = false;
+    const text = canonicalDefinitionText(definition);
+    const now = this.ports.clock.now();
+    const isSame = last.isInForce && (last.text === text || isEqual(last.definition, text));
+    const along = isSame ? {} : { along: { definitions: [versionAfter(last, identity, text, now)] } };
+    const hash = ruleHashOf(definition);
+    const isSameRule = document !== null && document.RemovedAt === undefined && document.DefinitionHash === hash;
+    if (isSameRule) {
+      const event = { type: "WAKE", isReturning: true, nominalAt: null } as const;
+      await this.core.ask(entry, { event: () => event, now: null, ...along });
+      return;
+    }
+    const carriedAt = document === null ? null : carriedBy(last.definition, document, now);
+    await this.core.ask(entry, { event: () => ({ type: "DEFINE", hash, carriedAt }), now: null, ...along });
+  }
+
+  private async retire(identity: string): Promise<void> {
+    const last = await lastVersion(identity, this.ports.store);
+    // Nothing may come in between from here on: when what runs of it ends, its row goes with it.
+    const entry = this.jobs.get(identity) ?? this.jobs.add(identity);
+    const isToldAlready = entry.activation?.job.context.document.RemovedAt !== undefined;
+    entry.isRemoved = true;
+    if (isToldAlready) return;
+    // To be removed takes no definition: a damaged one is no reason to refuse the start.
+    if (!entry.isLoaded) entry.use(last.definition ?? placeholderDefinition(identity), this.settings);
+    const definitions = [versionAfter(last, identity, null, this.ports.clock.now())];
+    await this.core.ask(entry, { event: () => ({ type: "REMOVE" }), now: null, along: { definitions } });
+  }
+}
+
+/** null: what is on record is wanted, or nothing. */
+function wantedDefinition(identity: string, wanted: Wanted): JobDefinition | null {
+  const index = wanted === "as-stored" ? -1 : wanted.indexOf(identity);
+  return wanted === "as-stored" || index < 0 ? null : wanted.definitionAt(index);
+}
+
+function definitionOf(identity: string, wanted: Wanted, last: LastVersion): JobDefinition {
+  const definition = wantedDefinition(identity, wanted) ?? last.definition;
+  if (definition === null) throw new Error(`invariant broken: ${identity} was read and cannot be read any more`);
+  return definition;
+}
+
+/** Another version of the program may have written the same definition differently. */
+function isEqual(definition: JobDefinition | null, text: string): boolean {
+  return definition !== null && canonicalDefinitionText(definition) === text;
+}
+
+function unreadableDefinition(identities: readonly string[]): KronError {
+  const [identity = ""] = identities;
+  const message = `the definition on record of ${identities.length} jobs cannot be read`;
+  return new KronError("definition-unreadable", message, { component: "persist", operation: "load", identity });
+}

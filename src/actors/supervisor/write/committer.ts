@@ -1,0 +1,131 @@
+/**
+ * Group commit: everything that is handed in while a transaction is under way goes into the next one together. One
+ * writer, batches in order, and after a failure never another word: whether the failed batch will be seen after the next
+ * start is unknown (S31).
+ */
+import type { LockTerm } from "../../../persist/lock.js";
+import type { Batch, DefinitionVersion, DocumentWrite, LedgerRecord, StateStore } from "../../../persist/store.js";
+import type { Clock, Timer } from "../../clock.js";
+
+export interface Contribution {
+  readonly documents?: readonly DocumentWrite[];
+  readonly ledger?: readonly LedgerRecord[];
+  readonly definitions?: readonly DefinitionVersion[];
+  readonly alive?: Batch["alive"];
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Gathering {
+  /** By key: of several versions of one document only the last is worth writing. */
+  readonly documents: Map<string, DocumentWrite>;
+  readonly ledger: LedgerRecord[];
+  readonly definitions: DefinitionVersion[];
+  alive: Batch["alive"];
+  readonly waiters: Waiter[];
+}
+
+/** Who is told in one turn of the loop that a batch is durable: each of them goes on at once with what comes next. */
+const TOLD_PER_TURN = 8;
+/** Most runs have ended by then, and their end says all there is to say. */
+const UNHURRIED_MS = 1_000;
+
+function newGathering(): Gathering {
+  return { documents: new Map(), ledger: [], definitions: [], alive: undefined, waiters: [] };
+}
+
+export class Committer {
+  private gathering: Gathering | null = null;
+  private isWriting = false;
+  private telling = 0;
+  /** By key: versions that nobody waits for. Each one is newer than what is being gathered. */
+  private readonly unhurried = new Map<string, DocumentWrite>();
+  private timer: Timer | null = null;
+  private failure: unknown = null;
+
+  constructor(
+    private readonly store: StateStore,
+    private readonly term: LockTerm,
+    private readonly clock: Clock,
+    private readonly onFailure: (error: unknown) => void,
+    /** What is in no hurry has waited long enough: another batch is to be added. */
+    private readonly onUnhurried: () => void,
+  ) {}
+
+  get isIdle(): boolean {
+    return this.gathering === null && !this.isWriting && this.telling === 0;
+  }
+
+  /** Resolves when it is durable. */
+  add({ documents = [], ledger = [], definitions = [], alive }: Contribution): Promise<void> {
+    if (this.failure !== null) return Promise.reject(this.failure);
+    const gathering = this.gathering ?? newGathering();
+    for (const write of documents) {
+      gathering.documents.set(write.key, write);
+      this.unhurried.delete(write.key);
+    }
+    gathering.ledger.push(...ledger);
+    gathering.definitions.push(...definitions);
+    if (alive !== undefined) gathering.alive = alive;
+    if (this.gathering === null) {
+      this.gathering = gathering;
+      // After this turn of the loop: jobs that are due together are written together.
+      if (!this.isWriting) setImmediate(() => void this.write());
+    }
+    return new Promise((resolve, reject) => gathering.waiters.push({ resolve, reject }));
+  }
+
+  /** Becomes durable with the next batch, or by itself after a while; the next version of the document takes its place. */
+  addUnhurried(write: DocumentWrite): void {
+    if (this.failure !== null) return;
+    this.unhurried.set(write.key, write);
+    this.timer ??= this.clock.after(UNHURRIED_MS, () => {
+      this.timer = null;
+      if (this.unhurried.size > 0) this.onUnhurried();
+    });
+  }
+
+  private async write(): Promise<void> {
+    this.isWriting = true;
+    while (this.gathering !== null && this.failure === null) {
+      const { waiters, documents, ledger, definitions, alive } = this.gathering;
+      this.gathering = null;
+      for (const write of this.unhurried.values()) documents.set(write.key, write);
+      this.unhurried.clear();
+      const batch = {
+        documents: [...documents.values()],
+        ledger,
+        definitions,
+        ...(alive === undefined ? {} : { alive }),
+      };
+      try {
+        await this.store.commit(this.term, batch);
+        this.tell(waiters, 0);
+      } catch (error) {
+        this.failure = error;
+        refuse(waiters, error);
+        this.onFailure(error);
+      }
+    }
+    this.isWriting = false;
+    if (this.gathering !== null) refuse(this.gathering.waiters, this.failure);
+  }
+
+  private tell(waiters: readonly Waiter[], from: number): void {
+    const end = from + TOLD_PER_TURN;
+    for (const { resolve } of waiters.slice(from, end)) resolve();
+    if (end >= waiters.length) return;
+    this.telling += 1;
+    setImmediate(() => {
+      this.telling -= 1;
+      this.tell(waiters, end);
+    });
+  }
+}
+
+function refuse(waiters: readonly Waiter[], error: unknown): void {
+  for (const { reject } of waiters) reject(error);
+}

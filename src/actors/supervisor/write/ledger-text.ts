@@ -1,0 +1,84 @@
+/**
+ * Facts as ledger records (S36). The kind and the instant are a record's key, so writing a fact again changes nothing and
+ * the end of a run replaces the record of its start. The key has the instant as it is, what is written has whole seconds
+ * (S1).
+ */
+import { decide } from "../../../core/decision/decide.js";
+import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.js";
+import { type RecordVersions, toDecisionRecord } from "../../../core/decision/record.js";
+import type { ActiveState, StateDocument } from "../../../core/state/document.js";
+import type { LedgerFact } from "../../../core/state/facts.js";
+import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../../../core/time/instant.js";
+import type { LedgerRecord } from "../../../persist/store.js";
+
+function instantOf(text: string): EpochMs {
+  const at = parseInstant(text);
+  if (!at.ok) throw new Error(`invariant broken: a fact holds the timestamp ${JSON.stringify(text)}`);
+  return at.value;
+}
+
+/** Of the cron periods `run`, of other sources `run:manual` and so on (S40). */
+export function runKind(source: string | null): string {
+  return source === null ? "run" : `run:${source}`;
+}
+
+function record(identity: string, at: EpochMs, kind: string, content: object): LedgerRecord {
+  return { identity, at, kind, text: JSON.stringify(content) };
+}
+
+/** When the run that ended had been started: its entry in the history says so. */
+function startedTextOf(document: StateDocument, periodId: string, source: string | null): string | null {
+  const entry = document.History.findLast((past) => past.PeriodID === periodId && (past.Source ?? null) === source);
+  return entry?.StartedAt ?? null;
+}
+
+/** `ended` is the run of a `run_ended` as it was on record until then: a document may keep no history. */
+export function ledgerRecordOf(
+  fact: LedgerFact,
+  document: StateDocument,
+  decision: DecisionRecord | null,
+  ended: ActiveState | null = null,
+): LedgerRecord {
+  const { identity } = fact;
+  const at = formatSecond(fact.at);
+  switch (fact.kind) {
+    case "outcome":
+      return record(identity, fact.nominalAt, "period", { outcome: fact.outcome, reason: fact.reason, at, decision });
+    case "before_definition":
+      return record(identity, instantOf(fact.periodId), "period", { outcome: null, reason: "before_definition", at });
+    case "run_started": {
+      const { periodId, pid, source } = fact.run;
+      const content = { period_id: periodId, source, pid, attempt_id: fact.attemptId, started_at: at, ended_at: null };
+      return record(identity, instantOf(periodId), runKind(source), content);
+    }
+    case "run_ended": {
+      const { run, exitCode, signal, reason } = fact;
+      const started = ended?.StartedAt ?? startedTextOf(document, run.periodId, run.source);
+      const begun = { pid: run.pid, attempt_id: ended?.AttemptID ?? null, started_at: started };
+      const how = { ended_at: at, exit_code: exitCode, signal, reason };
+      const content = { period_id: run.periodId, source: run.source, ...begun, ...how };
+      return record(identity, instantOf(run.periodId), runKind(run.source), content);
+    }
+    case "periods_not_evaluated": {
+      const { firstAt, lastAt, count, isCountExact } = fact;
+      const gap = { first: formatInstant(firstAt), last: formatInstant(lastAt), count, is_count_exact: isCountExact };
+      return record(identity, firstAt, "gap", { at, ...gap });
+    }
+    case "defined":
+      return record(identity, fact.at, "defined", { at, definition_hash: fact.definitionHash });
+    case "removed":
+      return record(identity, fact.at, "removed", { at });
+    case "paused":
+      return record(identity, fact.at, "paused", { at, until: formatInstant(fact.untilAt), reason: fact.reason });
+    case "resumed":
+      return record(identity, fact.at, "resumed", { at });
+    case "rewound":
+      return record(identity, fact.at, "rewind", { at, from: fact.from, to: fact.to, by: fact.by });
+  }
+}
+
+/** What a fact about the outcome of a period is recorded with. */
+export function recordFor(compiled: CompiledRule, fact: LedgerFact, versions: RecordVersions): DecisionRecord | null {
+  if (fact.kind !== "outcome") return null;
+  return toDecisionRecord(compiled, decide(compiled, fact.nominalAt), versions);
+}

@@ -1,0 +1,46 @@
+/** What the store knows of a job, read when the job needs it. What cannot be read ends the daemon: nothing may be guessed (S32). */
+import { KronError } from "../../../core/base/errors/kron-error.js";
+import type { JobDefinition } from "../../../core/job/definition.js";
+import { newDocument, type StateDocument } from "../../../core/state/document.js";
+import { parseDocument } from "../../../core/state/parse.js";
+import type { StateReader } from "../../../persist/store.js";
+import { lastVersion, placeholderDefinition } from "../start/last-version.js";
+
+export class Records {
+  constructor(private readonly store: Pick<StateReader, "get" | "definitionVersions">) {}
+
+  /** An empty one for a job that was never seen. */
+  async documentOf(identity: string): Promise<StateDocument> {
+    return (await this.storedDocument(identity)) ?? newDocument(identity);
+  }
+
+  /** null: there is none. */
+  async storedDocument(identity: string): Promise<StateDocument | null> {
+    const stored = await told(() => this.store.get(identity), identity);
+    if (stored === undefined) return null;
+    const parsed = parseDocument(stored.text, stored.key);
+    if (stored.isIntact && parsed.ok) return parsed.value;
+    throw unreadable(identity, parsed.ok ? "the text does not match its checksum" : parsed.error.message);
+  }
+
+  /** The definition in force; enough of one to watch runs to their end where nobody knows it. */
+  async definitionOf(identity: string): Promise<JobDefinition> {
+    const { definition, isIntact, isInForce } = await told(() => lastVersion(identity, this.store), identity);
+    if (!isIntact) throw unreadable(identity, "its definition does not match its checksum");
+    if (definition === null && isInForce) throw unreadable(identity, "its definition cannot be read");
+    return definition ?? placeholderDefinition(identity);
+  }
+}
+
+async function told<T>(read: () => Promise<T>, identity: string): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof KronError) throw error;
+    throw unreadable(identity, error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+function unreadable(identity: string, message: string, cause?: unknown): KronError {
+  return new KronError("state-unreadable", message, { component: "persist", operation: "load", identity, cause });
+}

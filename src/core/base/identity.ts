@@ -1,0 +1,39 @@
+/** What an identity and a salt may be (S37): both go into the hash input, where a newline would be ambiguous. */
+import { LIMITS } from "./limits.js";
+import type { Problem, TextSpan } from "./problem.js";
+
+/** Identities that begin so are made by Kron itself, for crontab lines and endpoints. */
+export const RESERVED_PREFIXES = ["crontab:", "endpoint:"] as const;
+
+/** Control characters, and halves of surrogate pairs, which UTF-8 cannot express. */
+const FORBIDDEN = /[\p{Cc}\p{Cs}]/u;
+const PLAIN = /^[\x20-\x7e]{1,170}$/;
+
+export function checkIdentity(identity: string, mayBeReserved = false): Problem | null {
+  if (identity === "") return invalid("an identity cannot be empty", { start: 0, end: 0 });
+  const prefix = RESERVED_PREFIXES.find((reserved) => identity.startsWith(reserved));
+  if (prefix !== undefined && !mayBeReserved) {
+    return invalid(`the prefix "${prefix}" is reserved`, { start: 0, end: prefix.length });
+  }
+  return checkHashText(identity, "identity", LIMITS.identityBytes);
+}
+
+export function checkSalt(salt: string): Problem | null {
+  return checkHashText(salt, "salt", LIMITS.saltBytes);
+}
+
+function checkHashText(text: string, what: "identity" | "salt", limit: number): Problem | null {
+  if (PLAIN.test(text)) return null;
+  const at = text.search(FORBIDDEN);
+  if (at >= 0) {
+    const code = (text.codePointAt(at) as number).toString(16).toUpperCase().padStart(4, "0");
+    return invalid(`the ${what} contains a control character, U+${code}`, { start: at, end: at + 1 });
+  }
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= limit) return null;
+  return invalid(`the ${what} is ${bytes} bytes long, more than the limit of ${limit}`, { start: 0, end: text.length });
+}
+
+function invalid(message: string, span: TextSpan): Problem {
+  return { code: "identity-invalid", message, path: [], span };
+}

@@ -1,0 +1,66 @@
+/**
+ * The line format (`*.kron`): one job a line, read a line at a time, so that a file of any size is a stream. Blank lines
+ * and lines that begin with `#` say nothing.
+ */
+
+import type { Problem } from "../../base/problem.js";
+import type { JobDefaults } from "../../job/defaults.js";
+import { readJobDefinition } from "../../job/schema.js";
+import type { ConfigReading } from "../located.js";
+import { KEY_CODES } from "../problem-kinds.js";
+import { type LineDefinition, lineDefinition } from "./fields.js";
+import { type LineReading, type LineSource, lineReading, readLines, tooLongLine } from "./lines.js";
+import { originAt, originStretch } from "./origin.js";
+import { type LineProblem, LineScanner } from "./text.js";
+
+export function readKronConfig(file: string, text: string, defaults?: JobDefaults): ConfigReading {
+  return readLines(file, text, (line, source) => readKronLine(line, source, defaults));
+}
+
+/** Reads one line without its end; `job` is null when there is none, or not a sound one. */
+export function readKronLine(line: string, source: LineSource, defaults?: JobDefaults): LineReading {
+  const first = line.search(/[^ \t\r]/);
+  if (first < 0 || line[first] === "#") return { job: null, problems: [] };
+  const tooLong = tooLongLine(line, source);
+  if (tooLong !== null) return tooLong;
+  const scanner = new LineScanner(line.endsWith("\r") ? line.slice(0, -1) : line);
+  const parts = scanner.readLine();
+  const found = lineDefinition(parts, scanner, line);
+  const read = readJobDefinition(found.raw, defaults);
+  const named = new Set(parts.fields.map(({ name }) => name));
+  const isNew = (problem: Problem): boolean => !isSaid(problem, named, scanner.isCutShort);
+  const meant = read.ok ? [] : read.error.filter(isNew).map(inLineWords);
+  const problems = [...found.problems, ...meant.map((problem) => placed(problem, found, line, first))];
+  const column = (found.origins.get("identity")?.part.start ?? first) + 1;
+  return lineReading(source, column, found.raw["identity"], read.ok ? read.value : null, problems);
+}
+
+/** A field that is there, or may be, but could not be read at all is not missing as well. */
+function isSaid({ code, path }: Problem, named: ReadonlySet<string>, isCutShort: boolean): boolean {
+  const isNamed = isCutShort || named.has(path[0] === "identity" ? "name" : String(path[0]));
+  return code === "field-missing" && path.length === 1 && isNamed;
+}
+
+function inLineWords(problem: Problem): Problem {
+  if (problem.code !== "field-missing" || problem.path.length !== 1) return problem;
+  const { code } = problem;
+  switch (problem.path[0]) {
+    case "identity":
+      return { code, path: [], message: "missing name=..." };
+    case "command":
+      return { code, path: [], message: 'missing command="..."', hint: 'write command="program argument"' };
+    default:
+      return { code, path: [], message: "missing schedule", hint: "five fields, or a macro like @hourly, come first" };
+  }
+}
+
+function placed(problem: Problem, { origins }: LineDefinition, line: string, first: number): LineProblem {
+  for (let depth = problem.path.length; depth > 0; depth--) {
+    const origin = originAt(problem.path.slice(0, depth), origins);
+    if (origin === null) continue;
+    const isWhole = depth === problem.path.length;
+    if (isWhole && KEY_CODES.has(problem.code) && origin.name !== undefined) return { problem, ...origin.name };
+    return { problem, ...originStretch(origin, isWhole ? problem.span : undefined, line) };
+  }
+  return { problem, start: first, end: first + 1 };
+}

@@ -1,0 +1,46 @@
+/**
+ * When a period may still start (S20, S25) and when to try again (S18, S24). Lateness is judged in whole seconds: a
+ * wake-up anywhere within the last second is on time.
+ */
+import { type EpochMs, floorToSecond, SECOND_MS } from "../time/instant.js";
+
+/** S20: true from the second after `limitAt` on. */
+export function isPast(limitAt: EpochMs, now: EpochMs): boolean {
+  return floorToSecond(now) > limitAt;
+}
+
+/**
+ * The last second at which the trigger is on time. `heldUntilAt` is set when an older period had to be handled first
+ * (S11): the wait is not the period's fault, so its deadline counts from then.
+ */
+export function deadlineAt(chosenAt: EpochMs, deadlineMs: number, heldUntilAt: EpochMs | null): EpochMs {
+  const fromAt = heldUntilAt === null ? chosenAt : Math.max(chosenAt, floorToSecond(heldUntilAt));
+  return fromAt + deadlineMs;
+}
+
+/** S20: the last second at which the claim may be written and GO may be obeyed. */
+export function startLimitAt(triggerLimitAt: EpochMs, startGraceMs: number): EpochMs {
+  return triggerLimitAt + startGraceMs;
+}
+
+/** S25: once the victims are gone the start grace counts anew. */
+export function startLimitAfterReplace(startByAt: EpochMs, goneAt: EpochMs, startGraceMs: number): EpochMs {
+  return Math.max(startByAt, floorToSecond(goneAt) + startGraceMs);
+}
+
+export const RETRY_FIRST_MS = SECOND_MS;
+export const RETRY_LONGEST_MS = 60 * SECOND_MS;
+
+/** 1 s doubling to 60 s. `failures` counts what has failed so far, the latest included. */
+export function retryDelayMs(failures: number): number {
+  return Math.min(RETRY_FIRST_MS * 2 ** Math.min(Math.max(failures, 1) - 1, 6), RETRY_LONGEST_MS);
+}
+
+/**
+ * S24: when to look at the period again after a failed start. Never later than the first second past the deadline, so
+ * that a period that nothing can save is closed as soon as that is certain (with a deadline of zero: a second later).
+ */
+export function retryAt(failures: number, limitAt: EpochMs, now: EpochMs): EpochMs {
+  const closesAt = Math.max(limitAt + SECOND_MS, now);
+  return Math.min(now + retryDelayMs(failures), closesAt);
+}

@@ -1,0 +1,128 @@
+/**
+ * What of a state document decides whether its job can go on resting, read without reading all of it: at a restart that
+ * is done for every job there is, and most of a document is history.
+ */
+
+import {
+  activeStates,
+  OUTCOMES,
+  type Outcome,
+  STATE_VERSION,
+  type StateDocument,
+  standingOf,
+} from "../state/document.js";
+import type { EpochMs } from "../time/instant.js";
+import { plainInstant } from "../time/plain-instant.js";
+
+export interface DocumentMarks {
+  readonly identity: string;
+  readonly lastHandledAt: EpochMs | null;
+  readonly definedAt: EpochMs | null;
+  readonly carriedAt: EpochMs | null;
+  readonly pausedUntilAt: EpochMs | null;
+  readonly definitionHash: string | null;
+  readonly isRemoved: boolean;
+  readonly hasRuns: boolean;
+}
+
+export function marksOf(document: StateDocument): DocumentMarks {
+  const { lastHandledAt, definedAt, carriedAt, pausedUntilAt } = standingOf(document);
+  return {
+    identity: document.Identity,
+    lastHandledAt,
+    definedAt,
+    carriedAt,
+    pausedUntilAt,
+    definitionHash: document.DefinitionHash ?? null,
+    isRemoved: document.RemovedAt !== undefined,
+    hasRuns: activeStates(document).length > 0,
+  };
+}
+
+/**
+ * The marks of a text that Kron wrote itself, when it is of the usual kind: nothing runs, nothing is paused or removed.
+ * null for any other: `parseDocument` reads it, and says what is wrong with it. Not for texts that somebody else may have
+ * written: what is in the history is not looked at.
+ */
+export function marksOfUsual(text: string): DocumentMarks | null {
+  const raw = parseWithoutHistory(text);
+  if (raw === null || raw["Version"] !== STATE_VERSION || hasUnusual(raw)) return null;
+  const { Identity: identity, DefinitionHash: definitionHash = null } = raw;
+  const lastHandledAt = instantOrEmpty(raw["LastHandledPeriodID"]);
+  const definedAt = instantOrAbsent(raw["DefinedAt"]);
+  const carriedAt = instantOrAbsent(raw["CarriedPeriodID"]);
+  const isUsual =
+    isName(identity) &&
+    isOutcome(raw["LastOutcome"], lastHandledAt === null) &&
+    !Number.isNaN(lastHandledAt) &&
+    !Number.isNaN(definedAt) &&
+    !Number.isNaN(carriedAt) &&
+    !Number.isNaN(instantOrEmpty(raw["LastChosenTime"])) &&
+    instantOrEmpty(raw["LastNominalTime"]) === lastHandledAt &&
+    (definitionHash === null || isName(definitionHash));
+  if (!isUsual) return null;
+  const marks = { identity, lastHandledAt, definedAt, carriedAt, definitionHash };
+  return { ...marks, pausedUntilAt: null, isRemoved: false, hasRuns: false };
+}
+
+type RawDocument = Readonly<Record<string, unknown>>;
+
+/** Shorter texts are parsed as they are: looking for what can be left out would cost as much. */
+const SHORT_CHARS = 700;
+const HISTORY = ',"History":[';
+const AFTER_HISTORY = ['],"DefinedAt":"', '],"LastReason":"'] as const;
+
+function parseWithoutHistory(text: string): RawDocument | null {
+  const shorter = text.length < SHORT_CHARS ? null : withoutHistory(text);
+  return (shorter === null ? null : parseObject(shorter)) ?? parseObject(text);
+}
+
+/**
+ * Cuts out the history: from the first place where it can begin to the last where it can end. In a text, a quotation mark
+ * has a backslash in front, so neither place is inside one. What stands before the cut leaves one object open; what stands
+ * behind it closes exactly that, or is no JSON, and then the whole text is parsed after all.
+ */
+function withoutHistory(text: string): string | null {
+  const start = text.indexOf(HISTORY);
+  const end = Math.max(text.lastIndexOf(AFTER_HISTORY[0]), text.lastIndexOf(AFTER_HISTORY[1]));
+  // Where something runs another list may follow and be cut out too; what runs stands before and is seen.
+  if (start < 0 || end < start) return null;
+  return text.slice(0, start) + text.slice(end + 1);
+}
+
+function parseObject(text: string): RawDocument | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as RawDocument) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Fields that most documents lack, and those whose form is judged by the full reader. */
+const UNUSUAL = ["ActiveExecution", "OtherActive", "Pause", "RemovedAt", "LastSlot"] as const;
+
+function hasUnusual(raw: RawDocument): boolean {
+  for (const name of UNUSUAL) if (raw[name] !== undefined) return true;
+  const reason = raw["LastReason"];
+  return reason !== undefined && typeof reason !== "string";
+}
+
+/** null: empty; NaN: not in the usual form. */
+function instantOrEmpty(value: unknown): EpochMs | null {
+  if (value === "") return null;
+  return typeof value === "string" ? plainInstant(value) : Number.NaN;
+}
+
+function instantOrAbsent(value: unknown): EpochMs | null {
+  if (value === undefined) return null;
+  return typeof value === "string" ? plainInstant(value) : Number.NaN;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isOutcome(value: unknown, isEmpty: boolean): boolean {
+  return isEmpty ? value === "" : OUTCOMES.includes(value as Outcome);
+}

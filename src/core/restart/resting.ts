@@ -1,0 +1,230 @@
+/**
+ * What a restart needs to know of a job that rests: whether it can go into the timeline as it is, and when it is due.
+ * Answers as a step of its machines would, without taking one: nearly every job of a restart is quiet, and a step costs
+ * more than everything else that is done for it.
+ */
+
+import type { ErrorCode } from "../base/errors/registry.js";
+import { compileRule } from "../decision/compile.js";
+import { decide } from "../decision/decide.js";
+import type { CompiledRule } from "../decision/model.js";
+import { sha256Hex } from "../decision/seed.js";
+import { canonicalParts, definitionFromCanonical } from "../job/canonical.js";
+import { type ContentHash, contentHashOf } from "../job/content-hash.js";
+import type { JobDefinition } from "../job/definition.js";
+import { canonicalRuleText, readJobDefinition } from "../job/schema.js";
+import { nextPeriod, openingAt, planOnReturn } from "../period/periods.js";
+import { dueAt, isBeforeDefinition } from "../period/policy.js";
+import { parseDocument } from "../state/parse.js";
+import { type EpochMs, floorToSecond } from "../time/instant.js";
+import { type DocumentMarks, marksOf, marksOfUsual } from "./marks.js";
+import { restingRule } from "./resting-rule.js";
+
+/** In the order of their numbers. */
+export const STANDINGS = [
+  /** Nothing to write and nothing running: it goes into the timeline as it is. */
+  "QUIET",
+  /** Something is to be written or judged: it must be told that time was lost (S13). */
+  "STEP",
+  /** A definition is in force that the document does not know: it must be told the definition (S14, S16). */
+  "DEFINE",
+  /** Runs are on record: they must be adopted first (S29); what else holds for it is seen then. */
+  "RUNNING",
+  /** The document is not that of a removed job, but no definition is in force (S16). */
+  "MISSING",
+  /** Removed, and nothing to do. */
+  "GONE",
+  /** Its document cannot be read (S32). */
+  "CORRUPT",
+  /** Its definition cannot be read. */
+  "UNREADABLE_DEFINITION",
+] as const;
+
+export type Standing = (typeof STANDINGS)[number];
+
+/** What a store holds of one job. */
+export interface StoredJob {
+  /** Of the document: `hex(sha256(identity)).json`. */
+  readonly key: string;
+  /** null: there is no document. */
+  readonly documentText: string | null;
+  /** Whether the text is the one that was written under this key. */
+  readonly isDocumentIntact: boolean;
+  /** null: no definition was ever stored. */
+  readonly identity: string | null;
+  /** Of the newest version; null: removed, or never stored. */
+  readonly definitionText: string | null;
+  readonly isDefinitionIntact: boolean;
+}
+
+export interface PlanRules {
+  readonly now: EpochMs;
+  /** Texts carry checksums, so that an intact one is one that was written by Kron. */
+  readonly isChecked: boolean;
+  /** Intact definitions were written, or have been read before, by this version of the program. */
+  readonly isCurrent: boolean;
+}
+
+export interface PlannedRow {
+  /** Empty: nobody knows whose document it is. */
+  readonly identity: string;
+  readonly standing: Standing;
+  readonly contentHash: ContentHash;
+  /** Nominal time of the live period; null: there is none, or the job is not QUIET. */
+  readonly liveAt: EpochMs | null;
+  /** When the clock next changes something; null: never, or the job is not QUIET. */
+  readonly wakeAt: EpochMs | null;
+  readonly trouble: Trouble | null;
+}
+
+export interface Trouble {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export function planJob(job: StoredJob, rules: PlanRules): PlannedRow {
+  const { documentText, definitionText } = job;
+  const contentHash = definitionText === null ? NO_CONTENT : contentHashOf(definitionText);
+  const marks = documentText === null ? null : readMarks(job, documentText, rules);
+  if (marks !== null && "code" in marks) return rowOf(job.identity ?? "", "CORRUPT", contentHash, marks);
+  const identity = marks?.identity ?? job.identity ?? "";
+  if (marks?.hasRuns === true) return rowOf(identity, "RUNNING", contentHash);
+  if (!job.isDefinitionIntact) return rowOf(identity, "UNREADABLE_DEFINITION", contentHash, DAMAGED_DEFINITION);
+  if (definitionText === null) {
+    return rowOf(identity, marks === null || marks.isRemoved ? "GONE" : "MISSING", contentHash);
+  }
+  const rule = readRule(definitionText, identity, rules);
+  if ("code" in rule) return rowOf(identity, "UNREADABLE_DEFINITION", contentHash, rule);
+  if (marks === null || marks.isRemoved || !rule.hashes(marks.definitionHash)) {
+    return rowOf(identity, "DEFINE", contentHash);
+  }
+  return planQuiet(identity, contentHash, marks, rule, rules.now);
+}
+
+const NO_CONTENT: ContentHash = { high: 0, low: 0 };
+const CORRUPT = "state-document-corrupt";
+const DAMAGED_DOCUMENT: Trouble = { code: CORRUPT, message: "the text does not match its checksum" };
+const DAMAGED_DEFINITION: Trouble = { code: CORRUPT, message: "the definition does not match its checksum" };
+
+function rowOf(
+  identity: string,
+  standing: Standing,
+  contentHash: ContentHash,
+  trouble: Trouble | null = null,
+): PlannedRow {
+  return { identity, standing, contentHash, liveAt: null, wakeAt: null, trouble };
+}
+
+/**
+ * S32: a damaged text is corrupt. But where nobody is known whose it is and it is a document all the same, the key may be
+ * what is damaged: then its own trouble says so.
+ */
+function readMarks(job: StoredJob, text: string, { isChecked }: PlanRules): DocumentMarks | Trouble {
+  const usual = isChecked && job.isDocumentIntact ? marksOfUsual(text) : null;
+  if (usual !== null && usual.identity === job.identity) return usual;
+  const document = parseDocument(text, job.key);
+  if (job.isDocumentIntact) return document.ok ? marksOf(document.value) : document.error;
+  const isForeign = !document.ok && document.error.code !== CORRUPT && job.identity === null;
+  return isForeign ? document.error : DAMAGED_DOCUMENT;
+}
+
+/** A definition, as far as it decides when its job is due. */
+interface KnownRule {
+  readonly compiled: CompiledRule;
+  readonly isSuspended: boolean;
+  /** Whether this is the hash of the rule (S14). */
+  hashes(hash: string | null): boolean;
+}
+
+function readRule(text: string, identity: string, { isChecked, isCurrent }: PlanRules): KnownRule | Trouble {
+  const parts = isChecked && isCurrent ? canonicalParts(text, identity) : null;
+  const compiled = parts === null ? null : restingRule(identity, parts.ruleTail);
+  if (parts !== null && compiled !== null) {
+    const { isSuspended, ruleText } = parts;
+    return { compiled, isSuspended, hashes: (hash) => sha256Hex(ruleText) === hash };
+  }
+  const definition = isChecked && isCurrent ? definitionOrNull(text) : null;
+  return definition?.identity === identity ? ruleOf(definition, text) : readWholly(text, identity);
+}
+
+function definitionOrNull(text: string): JobDefinition | null {
+  try {
+    return definitionFromCanonical(text);
+  } catch {
+    return null;
+  }
+}
+
+function readWholly(text: string, identity: string): KnownRule | Trouble {
+  const raw = parsed(text);
+  const read = readJobDefinition(raw, undefined, { mayUseReservedPrefix: true });
+  if (!read.ok) {
+    const [problem] = read.error;
+    return problem ?? { code: "field-type", message: "the definition cannot be read" };
+  }
+  if (read.value.identity === identity) return ruleOf(read.value, text);
+  return { code: "identity-invalid", message: "the definition is that of another job" };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** A version of the program that writes rules differently must not take every rule for a new one. */
+function ruleOf(definition: JobDefinition, text: string): KnownRule {
+  const written = canonicalParts(text, definition.identity)?.ruleText;
+  return {
+    compiled: compileRule(definition),
+    isSuspended: definition.policy.suspend,
+    hashes: (hash) =>
+      hash === sha256Hex(canonicalRuleText(definition)) || (written !== undefined && hash === sha256Hex(written)),
+  };
+}
+
+/** S13: as on return. What is not quiet is found out here and carried out by a step. */
+function planQuiet(
+  identity: string,
+  contentHash: ContentHash,
+  marks: DocumentMarks,
+  { compiled, isSuspended }: KnownRule,
+  now: EpochMs,
+): PlannedRow {
+  const step = rowOf(identity, "STEP", contentHash);
+  const { lastHandledAt, definedAt, pausedUntilAt } = marks;
+  if (pausedUntilAt !== null && now >= pausedUntilAt) return step;
+  const { liveAt: firstAt, gap, isStateAhead } = planOnReturn(compiled, { lastHandledAt, definedAt }, now);
+  if (isStateAhead || gap !== null) return step;
+  const isPassed = firstAt !== null && !isSuspended && isPassedOver(compiled, firstAt, marks, now);
+  const liveAt = isPassed ? nextPeriod(compiled, firstAt) : firstAt;
+  const chosenAt = liveAt === null ? null : dueOrNull(compiled, liveAt);
+  if (liveAt !== null && (chosenAt === null || now >= chosenAt)) return step;
+  const wakeAt = chosenAt === null || isSuspended ? null : Math.max(chosenAt, pausedUntilAt ?? chosenAt);
+  return { identity, standing: "QUIET", contentHash, liveAt, wakeAt, trouble: null };
+}
+
+/** S14: it was due before the definition, and that was noted when the definition came into force. */
+function isPassedOver(compiled: CompiledRule, nominalAt: EpochMs, marks: DocumentMarks, now: EpochMs): boolean {
+  const { definedAt, pausedUntilAt } = marks;
+  if (definedAt === null || floorToSecond(now) === definedAt || pausedUntilAt !== null) return false;
+  // The usual case takes no decision: nothing of the window lies before the definition.
+  if (openingAt(compiled, nominalAt) >= definedAt) return false;
+  try {
+    const decision = decide(compiled, nominalAt);
+    return now >= dueAt(decision) && isBeforeDefinition(marks, decision);
+  } catch {
+    return false;
+  }
+}
+
+/** null: it cannot be decided (S18). */
+function dueOrNull(compiled: CompiledRule, nominalAt: EpochMs): EpochMs | null {
+  try {
+    return dueAt(decide(compiled, nominalAt));
+  } catch {
+    return null;
+  }
+}

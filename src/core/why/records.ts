@@ -1,0 +1,138 @@
+/** Ledger records read back (S36): what `why` needs of them. A record of a kind or form that is not known says nothing. */
+import type { DecisionRecord } from "../decision/model.js";
+import type { Outcome } from "../state/document.js";
+import { type EpochMs, parseInstant } from "../time/instant.js";
+
+export interface PeriodEntry {
+  readonly kind: "period";
+  readonly at: EpochMs;
+  /** null: the period lies before its definition (S14). */
+  readonly outcome: Outcome | null;
+  readonly reason: string | null;
+  readonly recordedAt: string;
+  readonly decision: DecisionRecord | null;
+}
+
+export interface RunEntry {
+  readonly kind: "run";
+  readonly at: EpochMs;
+  readonly periodId: string;
+  readonly source: string | null;
+  readonly pid: number | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly reason: string | null;
+}
+
+export interface GapEntry {
+  readonly kind: "gap";
+  readonly at: EpochMs;
+  readonly lastAt: EpochMs;
+  readonly count: number;
+  readonly isCountExact: boolean;
+  readonly notedAt: string;
+}
+
+export interface PauseEntry {
+  readonly kind: "paused";
+  readonly at: EpochMs;
+  readonly untilAt: EpochMs;
+  readonly reason: string;
+}
+
+export interface ResumeEntry {
+  readonly kind: "resumed";
+  readonly at: EpochMs;
+}
+
+export type LedgerEntry = PeriodEntry | RunEntry | GapEntry | PauseEntry | ResumeEntry;
+
+export interface RawRecord {
+  readonly at: EpochMs;
+  readonly kind: string;
+  readonly text: string;
+}
+
+/** null for what cannot be read and for kinds that answer nothing. */
+export function readLedgerEntry({ at, kind, text }: RawRecord): LedgerEntry | null {
+  const raw = fieldsOf(text);
+  if (raw === null) return null;
+  if (kind === "run" || kind.startsWith("run:")) return runEntry(at, raw);
+  switch (kind) {
+    case "period":
+      return periodEntry(at, raw);
+    case "gap":
+      return gapEntry(at, raw);
+    case "paused":
+      return { kind, at, untilAt: instantOf(raw["until"]) ?? at, reason: textOf(raw["reason"]) ?? "" };
+    case "resumed":
+      return { kind, at };
+    default:
+      return null;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(text: string): Fields | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+  } catch {
+    return null;
+  }
+}
+
+function periodEntry(at: EpochMs, raw: Fields): PeriodEntry {
+  const { decision } = raw;
+  return {
+    kind: "period",
+    at,
+    outcome: textOf(raw["outcome"]) as Outcome | null,
+    reason: textOf(raw["reason"]),
+    recordedAt: textOf(raw["at"]) ?? "",
+    // Written by us from a value of this type; `kron verify` is there for those who doubt it.
+    decision: typeof decision === "object" ? (decision as DecisionRecord | null) : null,
+  };
+}
+
+function runEntry(at: EpochMs, raw: Fields): RunEntry {
+  return {
+    kind: "run",
+    at,
+    periodId: textOf(raw["period_id"]) ?? "",
+    source: textOf(raw["source"]),
+    pid: numberOf(raw["pid"]),
+    startedAt: textOf(raw["started_at"]),
+    endedAt: textOf(raw["ended_at"]),
+    exitCode: numberOf(raw["exit_code"]),
+    signal: textOf(raw["signal"]),
+    reason: textOf(raw["reason"]),
+  };
+}
+
+function gapEntry(at: EpochMs, raw: Fields): GapEntry {
+  return {
+    kind: "gap",
+    at,
+    lastAt: instantOf(raw["last"]) ?? at,
+    count: numberOf(raw["count"]) ?? 1,
+    isCountExact: raw["is_count_exact"] === true,
+    notedAt: textOf(raw["at"]) ?? "",
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}
+
+function instantOf(value: unknown): EpochMs | null {
+  const at = parseInstant(textOf(value) ?? "");
+  return at.ok ? at.value : null;
+}

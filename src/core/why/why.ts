@@ -1,0 +1,224 @@
+/**
+ * What became of one period of a job, and why: an answer for every instant anybody may ask about (S36). Pure: records,
+ * definitions, spans and the present moment come in as arguments.
+ */
+import { compileRule } from "../decision/compile.js";
+import { isHandled } from "../period/periods.js";
+import { activeStates, lastHandledAt } from "../state/document.js";
+import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
+import {
+  type Finding,
+  type Period,
+  periodUnder,
+  type WhyAnswer,
+  type WhyFacts,
+  type WhyRun,
+  type WhyVersion,
+} from "./facts.js";
+import {
+  lastSignBefore,
+  leftOpen,
+  nextStart,
+  openPause,
+  openPeriod,
+  paused,
+  replaced,
+  suspended,
+  waiting,
+} from "./open.js";
+import type { GapEntry, PeriodEntry, RunEntry } from "./records.js";
+
+export function whyPeriod(facts: WhyFacts): WhyAnswer {
+  const record = facts.entries.find((entry) => entry.kind === "period" && entry.at === facts.nominalAt);
+  const period = periodOf(facts);
+  if (record?.kind === "period") return answer(facts, period, ofRecord(facts, record));
+  if (period === null) return answer(facts, null, withoutPeriod(facts));
+  return answer(facts, period, withoutRecord(facts, period));
+}
+
+function answer(facts: WhyFacts, period: Period | null, finding: Finding): WhyAnswer {
+  const { identity, nominalAt } = facts;
+  const decision = period?.decision ?? null;
+  const { run = null, record } = finding;
+  return {
+    identity,
+    period_id: formatInstant(nominalAt),
+    kind: finding.kind,
+    reason: finding.reason ?? null,
+    text: finding.text,
+    chosen_time: record?.decision?.chosen_time ?? instantText(decision?.chosenAt ?? null),
+    window_start: record?.decision?.window_start ?? instantText(decision?.windowStartAt ?? null),
+    window_end: record?.decision?.window_end ?? instantText(decision?.windowEndAt ?? null),
+    run: run === null ? null : runOf(run),
+    from: instantText(finding.from ?? null),
+    until: instantText(finding.until ?? null),
+    nearest: finding.nearest ?? [],
+    decision: record?.decision ?? null,
+  };
+}
+
+function instantText(at: EpochMs | null): string | null {
+  return at === null ? null : formatSecond(at);
+}
+
+function runOf(run: RunEntry): WhyRun {
+  const { pid, startedAt, endedAt, exitCode, signal, reason } = run;
+  return { pid, started_at: startedAt, ended_at: endedAt, exit_code: exitCode, signal, reason };
+}
+
+// --- The period has an outcome ---
+
+function ofRecord(facts: WhyFacts, record: PeriodEntry): Finding {
+  const { outcome, reason } = record;
+  if (outcome === null) return { ...beforeDefinition(`${reason ?? "before_definition"}`), record };
+  if (outcome === "executed") return { ...executed(facts), record };
+  const why = reason === null ? "" : `: ${REASON_TEXTS[reason] ?? reason}`;
+  return { kind: outcome, reason, text: `${outcome}${why} (recorded at ${record.recordedAt})`, record };
+}
+
+const REASON_TEXTS: Readonly<Record<string, string>> = {
+  deadline: "nobody was there to start it before its deadline had passed",
+  late_start: "its start took longer than the deadline and the grace for starting allow",
+  superseded: "the next period came before it could be started",
+  concurrency_forbid: "an earlier run was still going, and the job forbids concurrent runs",
+  too_many_active: "as many runs as max_active allows were going already",
+  state_recovered: "its state was lost, and repeating a run was ruled out",
+  rewound: "an operator moved the state back",
+};
+
+function executed({ entries, nominalAt, document }: WhyFacts): Finding {
+  const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && entry.source === null);
+  const id = formatInstant(nominalAt);
+  const active = document === null ? [] : activeStates(document);
+  const running = active.find((state) => state.PeriodID === id && state.Source === undefined);
+  if (running !== undefined) {
+    const text = `running since ${running.StartedAt} (PID ${running.PID})`;
+    return { kind: "running", text, run: run?.kind === "run" ? run : null };
+  }
+  if (run?.kind !== "run") return { kind: "executed", text: "executed" };
+  return { kind: "executed", reason: run.reason, text: executedText(run), run };
+}
+
+function executedText({ startedAt, endedAt, exitCode, signal, reason }: RunEntry): string {
+  const begun = `executed: started ${startedAt ?? "at an unknown time"}`;
+  if (endedAt === null) return begun;
+  const how =
+    exitCode !== null ? `exit code ${exitCode}` : signal !== null ? `ended by ${signal}` : "exit code unknown";
+  return `${begun}, ended ${endedAt}, ${how}${reason === null ? "" : ` (${reason})`}`;
+}
+
+// --- Which period it is ---
+
+/** The period under the definition in force when it was due; under a later one, when that is the first to know it. */
+function periodOf({ versions, nominalAt }: WhyFacts): Period | null {
+  let later: Period | null = null;
+  for (const [index, version] of versions.entries()) {
+    const endAt = versions[index + 1]?.definedAt ?? Number.POSITIVE_INFINITY;
+    const period = periodUnder(version, nominalAt);
+    if (period === null || period.dueAt >= endAt) continue;
+    if (period.dueAt >= version.definedAt) return period;
+    later ??= period;
+  }
+  return later;
+}
+
+function versionAt(versions: readonly WhyVersion[], at: EpochMs): WhyVersion | undefined {
+  return versions.findLast(({ definedAt }) => definedAt <= at) ?? versions[0];
+}
+
+function withoutPeriod({ versions, nominalAt, identity }: WhyFacts): Finding {
+  const version = versionAt(versions, nominalAt);
+  if (version === undefined) return { kind: "unknown", text: `no definition of ${identity} is on record` };
+  if (version.definition === null) {
+    const until = versions.find(({ definedAt }) => definedAt > version.definedAt)?.definedAt ?? null;
+    const text = `the job was removed at ${formatSecond(version.definedAt)}`;
+    return { kind: "removed", text, from: version.definedAt, until };
+  }
+  const { schedule } = compileRule(version.definition);
+  const nearest = [schedule.previous(nominalAt - 1), schedule.next(nominalAt)].filter((at) => at !== null);
+  const names = nearest.map(formatSecond);
+  const text = `not a period of the schedule "${version.definition.schedule}" (${version.definition.timezone})`;
+  return { kind: "not_a_period", text: `${text}; the nearest ${nearText(names)}`, nearest: names };
+}
+
+function nearText(names: readonly string[]): string {
+  return names.length === 1 ? `is ${names[0]}` : `are ${names.join(" and ")}`;
+}
+
+// --- The period has no outcome ---
+
+function withoutRecord(facts: WhyFacts, period: Period): Finding {
+  const { now, keptFromAt } = facts;
+  if (period.dueAt < period.version.definedAt) return beforeDefinition(formatSecond(period.version.definedAt));
+  if (period.dueAt > now) return notYet(facts, period);
+  return (
+    suspended(period) ??
+    paused(facts, period.dueAt) ??
+    (period.dueAt < keptFromAt ? olderThan(keptFromAt) : null) ??
+    down(facts, period) ??
+    waiting(facts, period) ??
+    notEvaluated(facts) ??
+    replaced(facts, period) ??
+    leftOpen(facts, period) ?? { kind: "unknown", text: "nothing is on record about it" }
+  );
+}
+
+function beforeDefinition(since: string): Finding {
+  const text =
+    since === "before_definition"
+      ? "it was due before the definition came into force; adding or editing a job never fires the past"
+      : `it was due before the definition came into force at ${since}; adding or editing a job never fires the past`;
+  return { kind: "before_definition", reason: "before_definition", text };
+}
+
+function notYet(facts: WhyFacts, period: Period): Finding {
+  const { chosenAt, windowStartAt } = period.decision;
+  const { lastHandledAt: handledAt } = {
+    lastHandledAt: facts.document === null ? null : lastHandledAt(facts.document),
+  };
+  if (isHandled(handledAt, facts.nominalAt)) {
+    return { kind: "unknown", text: "it counts as handled already, although its time is still to come" };
+  }
+  const when =
+    chosenAt === null
+      ? `not yet: its window opens at ${formatSecond(windowStartAt)}, and no instant in it is allowed`
+      : `not yet: chosen at ${formatSecond(chosenAt)}`;
+  const pause = openPause(facts, chosenAt ?? windowStartAt);
+  const but = period.definition.policy.suspend
+    ? "; but the job is suspended"
+    : pause === null
+      ? ""
+      : `; but the job is paused until ${formatSecond(pause.untilAt)} (${pause.reason})`;
+  return { kind: "not_yet", text: when + but };
+}
+
+function olderThan(keptFromAt: EpochMs): Finding {
+  const text = `it is older than what the ledger keeps (since ${formatSecond(keptFromAt)})`;
+  return { kind: "older_than_ledger", text };
+}
+
+/** S13: nobody was there. Between its last sign of life and the next start a daemon counts as down. */
+function down(facts: WhyFacts, period: Period): Finding | null {
+  const { spans, document } = facts;
+  const { dueAt: at } = period;
+  if (spans.some((span) => span.bootedAt <= at && at <= span.at)) return null;
+  const from = lastSignBefore(spans, at);
+  const until = spans.find((span) => span.bootedAt > at)?.bootedAt ?? null;
+  if (from === null && until === null && document === null) return null;
+  const begin = from === null ? "" : ` from ${formatSecond(from)} (its last sign of life)`;
+  const open = until === null ? openPeriod(facts, period) : null;
+  const then = open === null ? "" : nextStart(open, facts.now);
+  const end = until === null ? `; it has not been started again${then}` : ` to ${formatSecond(until)}`;
+  return { kind: "down", text: `the daemon was down${begin}${end}`, from, until };
+}
+
+function notEvaluated({ entries, nominalAt }: WhyFacts): Finding | null {
+  const gap = entries.find((entry): entry is GapEntry => {
+    return entry.kind === "gap" && entry.at <= nominalAt && nominalAt <= entry.lastAt;
+  });
+  if (gap === undefined) return null;
+  const count = gap.isCountExact ? `${gap.count}` : `at least ${gap.count}`;
+  const range = `from ${formatSecond(gap.at)} to ${formatSecond(gap.lastAt)}`;
+  const text = `not evaluated: one of ${count} periods ${range} that were passed over, noted at ${gap.notedAt}`;
+  return { kind: "not_evaluated", text, from: gap.at, until: gap.lastAt };
+}

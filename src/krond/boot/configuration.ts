@@ -1,0 +1,117 @@
+/**
+ * The configuration as the daemon takes it: what the files say, less what cannot run here, and which jobs are to keep
+ * the definition they have (S35). Files that have not changed since the definitions on record were made of them are not
+ * read as configuration again.
+ */
+import { CONFIG_MANIFEST_NOTE, formatManifest, parseManifest } from "../../actors/pool/load/manifest.js";
+import type { ConfigManifest, DecisionPool, DefinitionSet, LoadOptions } from "../../actors/pool/types.js";
+import type { Wanted } from "../../actors/supervisor/start/survey.js";
+import { turnOfLoop } from "../../actors/turns.js";
+import type { Settings } from "../../core/config/settings.js";
+import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/configuration.js";
+import { peekNote } from "../../persist/lmdb/peek.js";
+import { readMarker } from "../../persist/marker.js";
+import { openStateReader } from "../../persist/open.js";
+import type { MetaWrite, StateReader } from "../../persist/store.js";
+
+const CRONTAB_PREFIX = "crontab:";
+/** Jobs looked at before everything else has its turn. */
+const PER_TURN = 5_000;
+
+export interface DaemonConfiguration {
+  readonly files: readonly string[];
+  readonly wanted: Wanted;
+  readonly settings: Settings;
+  readonly findings: readonly ConfigFinding[];
+  /** Whether a job that is in force and not wanted is to stay as it is (S35). */
+  keeps(identity: string): boolean;
+  /** Jobs among the wanted ones that this version would reject (S16). */
+  readonly accepted: readonly string[];
+  /** Something is wrong that belongs to no job: jobs may be missing without having been removed. */
+  readonly isIncomplete: boolean;
+  /** To be stored with the definitions; null: the files must be read again next time. */
+  readonly manifest: ConfigManifest | null;
+}
+
+export interface ConfigurationLoader {
+  readonly pool: Pick<DecisionPool, "load">;
+  readonly sources: readonly ConfigSource[];
+  readonly check: ConfigCheck | null;
+  readonly onProgress?: LoadOptions["onProgress"];
+}
+
+export async function loadDaemonConfiguration(
+  { pool, sources, check, onProgress }: ConfigurationLoader,
+  known: ConfigManifest | null,
+): Promise<DaemonConfiguration> {
+  const progress = onProgress === undefined ? {} : { onProgress };
+  const { definitions, manifest, files, settings } = await pool.load(sources, { check, known, ...progress });
+  if (definitions === null) {
+    const nothing = { findings: [], accepted: [], isIncomplete: false, keeps: () => false };
+    return { ...nothing, files, settings, wanted: "as-stored", manifest };
+  }
+  const own = [...(await unsupportedTargets(definitions)), ...tooMany(definitions)];
+  const findings = [...definitions.findings, ...own];
+  const named = findings.map(({ located }) => located.identity);
+  const invalid = new Set(named.filter((identity) => identity !== null));
+  const isIncomplete = named.includes(null);
+  const crontabs = [...invalid].flatMap(crontabOf);
+  const keeps = (identity: string): boolean =>
+    isIncomplete || invalid.has(identity) || crontabs.some((prefix) => identity.startsWith(prefix));
+  const wanted = invalid.size === 0 ? definitions : definitions.without(invalid);
+  const sound = findings.length === 0 ? manifest : null;
+  return { files, wanted, settings, findings, accepted: [], isIncomplete, keeps, manifest: sound };
+}
+
+/** Of what the definitions in this store were made; null: nobody knows. */
+export async function storedManifest(reader: Pick<StateReader, "meta">): Promise<ConfigManifest | null> {
+  return parseManifest(await reader.meta(CONFIG_MANIFEST_NOTE));
+}
+
+/** The same before the store is ours: the lock comes later, and then it must be looked at again. */
+export async function manifestIn(stateDirectory: string): Promise<ConfigManifest | null> {
+  const marker = readMarker(stateDirectory);
+  if (!marker.ok || marker.value === null) return null;
+  // A hint: the whole store is checked when it is opened, and then the manifest is compared with the one in it.
+  if (marker.value.backend === "lmdb") return parseManifest(await peekNote(stateDirectory, CONFIG_MANIFEST_NOTE));
+  const opened = await openStateReader(stateDirectory);
+  if (!opened.ok) return null;
+  try {
+    return await storedManifest(opened.value);
+  } finally {
+    await opened.value.close();
+  }
+}
+
+/** Written before definitions change (null), and when all of them have: in between nobody knows what they are made of. */
+export function manifestNote(manifest: ConfigManifest | null): MetaWrite {
+  return { key: CONFIG_MANIFEST_NOTE, text: manifest === null ? null : formatManifest(manifest) };
+}
+
+/** A line of a crontab is named by what it says: nobody can tell which job a line was that cannot be read any more. */
+function crontabOf(identity: string): string[] {
+  return identity.startsWith(CRONTAB_PREFIX) ? [identity.slice(0, identity.lastIndexOf(":") + 1)] : [];
+}
+
+async function unsupportedTargets(definitions: DefinitionSet): Promise<ConfigFinding[]> {
+  const message = "http targets are not available yet";
+  const hint = "give a command, such as [curl, --fail, URL]";
+  const problem = { code: "target-unavailable" as const, message, path: ["http"], hint };
+  const findings: ConfigFinding[] = [];
+  for (let index = 0; index < definitions.size; index++) {
+    if (index % PER_TURN === PER_TURN - 1) await turnOfLoop();
+    if (definitions.targetKindAt(index) === "process") continue;
+    const located = { problem, ...definitions.placeAt(index), length: 1, identity: definitions.identityAt(index) };
+    findings.push({ located, sourceLine: null });
+  }
+  return findings;
+}
+
+function tooMany(definitions: DefinitionSet): ConfigFinding[] {
+  const { size, settings } = definitions;
+  const { limits } = settings;
+  if (size <= limits.jobs) return [];
+  const message = `${size} jobs are configured, the limit is ${limits.jobs}`;
+  const problem = { code: "limit-exceeded" as const, message, path: [] };
+  return [{ located: { problem, ...definitions.placeAt(limits.jobs), length: 1, identity: null }, sourceLine: null }];
+}

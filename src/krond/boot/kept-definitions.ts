@@ -1,0 +1,47 @@
+/**
+ * S16: a definition in force is warned about, never refused, when a new version of the program would reject it. Whoever
+ * only exchanged the program did not make a mistake in the configuration; whoever edited it is told of every one (S35).
+ */
+
+import type { Problem } from "../../core/base/problem.js";
+import type { JobDefinition } from "../../core/job/definition.js";
+import { readDefinitionInForce } from "../../core/job/schema.js";
+import { readMarker } from "../../persist/marker.js";
+import { openStateReader } from "../../persist/open.js";
+import { type StateReader, versionInForce } from "../../persist/store.js";
+import { readBootNote } from "./boot-note.js";
+import type { DaemonConfiguration } from "./configuration.js";
+
+export interface KeptDefinition {
+  readonly definition: JobDefinition;
+  /** What this version has against it. */
+  readonly problems: readonly Problem[];
+}
+
+/** All jobs with a finding, as the last version of the program ran them; null when any of them is to be refused. */
+export async function keptDefinitions(
+  { findings, isIncomplete }: DaemonConfiguration,
+  stateDirectory: string,
+  engine: string,
+): Promise<readonly KeptDefinition[] | null> {
+  const identities = new Set(findings.flatMap(({ located }) => located.identity ?? []));
+  const marker = readMarker(stateDirectory);
+  if (isIncomplete || identities.size === 0 || !marker.ok || marker.value === null) return null;
+  const opened = await openStateReader(stateDirectory);
+  if (!opened.ok) return null;
+  try {
+    const note = await readBootNote(opened.value);
+    const isNews = (identity: string): boolean => note?.engine === engine && !note.kept.includes(identity);
+    if (note === null || [...identities].some(isNews)) return null;
+    const kept = await Promise.all([...identities].map((identity) => inForce(opened.value, identity)));
+    return kept.includes(null) ? null : kept.filter((one) => one !== null);
+  } finally {
+    await opened.value.close();
+  }
+}
+
+async function inForce(reader: StateReader, identity: string): Promise<KeptDefinition | null> {
+  const version = await versionInForce(reader, identity);
+  if (version === undefined || version.text === null || !version.isIntact) return null;
+  return readDefinitionInForce(version.text);
+}

@@ -1,0 +1,65 @@
+/** Which jobs a list is to show. */
+import type { JobStatus } from "../../actors/supervisor/port.js";
+import { type StateReader, versionInForce } from "../../persist/store.js";
+import { type IdentityFilter, identityFilter } from "./identity-glob.js";
+
+export const STANDINGS = [
+  "enabled",
+  "suspended",
+  "paused",
+  "removed",
+] as const satisfies readonly JobStatus["standing"][];
+
+/** An empty list lets everything through; of several words in one any will do, and each list must agree. */
+export interface ListFilter {
+  /** Patterns (see `matchesGlob`). */
+  readonly identities: readonly string[];
+  readonly standings: readonly JobStatus["standing"][];
+  readonly tags: readonly string[];
+}
+
+export const ALL_JOBS: ListFilter = { identities: [], standings: [], tags: [] };
+
+export class ListJudge {
+  private readonly isNamed: IdentityFilter;
+
+  constructor(
+    private readonly filter: ListFilter,
+    private readonly reader: Pick<StateReader, "definitionVersions">,
+  ) {
+    this.isNamed = filter.identities.length === 0 ? () => true : identityFilter(filter.identities);
+  }
+
+  async wanted(rows: readonly JobStatus[]): Promise<readonly JobStatus[]> {
+    const { standings, tags } = this.filter;
+    const named = rows.filter(({ identity, standing }) => {
+      return this.isNamed(identity) && (standings.length === 0 || standings.includes(standing));
+    });
+    if (tags.length === 0) return named;
+    const isTagged = await Promise.all(named.map(({ identity }) => this.isTagged(identity)));
+    return named.filter((_, index) => isTagged[index]);
+  }
+
+  private async isTagged(identity: string): Promise<boolean> {
+    const version = await versionInForce(this.reader, identity);
+    if (version === undefined || version.text === null || !version.isIntact) return false;
+    // What the daemon wrote itself.
+    const { tags = [] } = JSON.parse(version.text) as { readonly tags?: readonly string[] };
+    return this.filter.tags.some((tag) => tags.includes(tag));
+  }
+}
+
+/**
+ * What every identity must begin with that any of the patterns matches: only of ASCII, within which bytes and characters
+ * have the same order.
+ */
+export function literalPrefix(patterns: readonly string[]): string {
+  const [first = "", ...rest] = patterns.map((pattern) => /^[^*?]*/.exec(pattern)?.[0].replace(/[^ -~].*$/s, "") ?? "");
+  return rest.reduce(commonPrefix, first);
+}
+
+function commonPrefix(one: string, other: string): string {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return one.slice(0, length);
+}

@@ -1,0 +1,137 @@
+/** What each request does. Everything that only reads is answered from the store, as it is when no daemon runs. */
+import type { Clock } from "../../actors/clock.js";
+import type { DaemonStatus, Supervisor } from "../../actors/supervisor/port.js";
+import { assertNever } from "../../core/base/result.js";
+import { ENGINE_VERSION } from "../../core/base/version.js";
+import { formatPlace } from "../../core/config/format-problem.js";
+import type { Settings } from "../../core/config/settings.js";
+import { type EpochMs, formatInstant } from "../../core/time/instant.js";
+import type { WhyAnswer } from "../../core/why/facts.js";
+import { type StateStore, versionInForce } from "../../persist/store.js";
+import type { ReloadReport } from "../boot/daemon.js";
+import { safeFinding } from "../boot/safe-findings.js";
+import { readHistory } from "../state/history.js";
+import { readWhy } from "../state/why.js";
+import { listPage } from "./list-request.js";
+import type { ControlErrorKind, ControlOp, ControlRequest } from "./protocol.js";
+
+type WhyRequest = Extract<ControlRequest, { readonly op: "why" }>;
+
+export interface ControlPorts {
+  readonly supervisor: Supervisor;
+  readonly store: StateStore;
+  readonly clock: Clock;
+  readonly stateDirectory: string;
+  settings(): Settings;
+  reload(): Promise<ReloadReport>;
+  plan(): Promise<ReloadReport>;
+  isStopping(): boolean;
+  stop(graceful: boolean): void;
+}
+
+/** Why a request is not carried out. */
+export class ControlRefusal extends Error {
+  constructor(
+    readonly kind: ControlErrorKind,
+    message: string,
+  ) {
+    super(message);
+    this.name = "ControlRefusal";
+  }
+}
+
+export interface StatusAnswer extends DaemonStatus {
+  readonly pid: number;
+  readonly version: string;
+  readonly stateDirectory: string;
+}
+
+/** A reload or a plan, with its findings as lines. */
+export interface PlanAnswer extends Omit<ReloadReport, "findings"> {
+  readonly problems: readonly string[];
+}
+
+/** While the daemon drains it answers, and ends what it is asked to end. */
+const STARTS_SOMETHING: ReadonlySet<ControlOp> = new Set<ControlOp>(["reload", "run", "pause", "resume"]);
+
+export async function answerControl(request: ControlRequest, ports: ControlPorts): Promise<unknown> {
+  const { supervisor, store, clock } = ports;
+  if (ports.isStopping() && STARTS_SOMETHING.has(request.op)) {
+    throw new ControlRefusal("refused", "the daemon is stopping: it starts nothing any more");
+  }
+  switch (request.op) {
+    case "status":
+      return statusAnswer(ports);
+    case "list":
+      return listPage(supervisor, store, request);
+    case "plan":
+      return planAnswer(await ports.plan());
+    case "reload":
+      return planAnswer(await ports.reload());
+    case "stop":
+      ports.stop(request.graceful);
+      return null;
+    case "run":
+      return runNow(ports, request.identity);
+    case "cancel":
+      await mustExist(store, request.identity);
+      return { ended: await cancel(supervisor, request.identity, request.periodAt) };
+    case "pause":
+      if (request.untilAt <= clock.now()) throw new ControlRefusal("refused", "the end of the pause lies in the past");
+      return done(await supervisor.pause(request.identity, request.untilAt, request.reason), request.identity);
+    case "resume":
+      return done(await supervisor.resume(request.identity), request.identity);
+    case "history":
+      return found(await readHistory(store, request), request.identity);
+    case "why":
+      return found(await why(ports, request), request.identity);
+    default:
+      return assertNever(request, "request");
+  }
+}
+
+function why({ store, clock, settings, isStopping }: ControlPorts, request: WhyRequest): Promise<WhyAnswer | null> {
+  const now = request.at ?? clock.now();
+  return readWhy(store, { ...request, now, ledger: settings().ledger, isStopping: isStopping() });
+}
+
+function statusAnswer({ supervisor, stateDirectory }: ControlPorts): StatusAnswer {
+  return { ...supervisor.status(), pid: process.pid, version: ENGINE_VERSION, stateDirectory };
+}
+
+function planAnswer({ plan, findings, kept }: ReloadReport): PlanAnswer {
+  // 'krond reload' is what a service manager calls: its output ends up in a journal.
+  const located = findings.map((finding) => safeFinding(finding).located);
+  const problems = located.map((it) => `${formatPlace(it)}: ${it.problem.message}`);
+  return { plan, kept, problems };
+}
+
+function cancel(supervisor: Supervisor, identity: string, periodAt: EpochMs | null): Promise<number> {
+  return periodAt === null ? supervisor.cancel(identity) : supervisor.cancel(identity, formatInstant(periodAt));
+}
+
+async function runNow({ supervisor, store }: ControlPorts, identity: string): Promise<unknown> {
+  await mustExist(store, identity);
+  const started = await supervisor.runNow(identity);
+  if (!started.ok) throw new ControlRefusal("refused", started.message);
+  return started;
+}
+
+async function mustExist(store: StateStore, identity: string): Promise<void> {
+  const version = await versionInForce(store, identity);
+  if (version === undefined || version.text === null) throw noJob(identity);
+}
+
+function done(isDone: boolean, identity: string): null {
+  if (!isDone) throw noJob(identity);
+  return null;
+}
+
+function found<T>(value: T | null, identity: string): T {
+  if (value === null) throw noJob(identity);
+  return value;
+}
+
+function noJob(identity: string): ControlRefusal {
+  return new ControlRefusal("not-found", `no job "${identity}"`);
+}

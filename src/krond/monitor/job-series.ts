@@ -1,0 +1,58 @@
+/** The gauges of single jobs, for those that the operator has asked for: thousands of series are nobody's default. */
+import type { JobStatus } from "../../actors/supervisor/port.js";
+import { turnOfLoop } from "../../actors/turns.js";
+import { type EpochMs, parseInstant } from "../../core/time/instant.js";
+import type { StateReader } from "../../persist/store.js";
+import type { IdentityFilter } from "../control/identity-glob.js";
+import type { JobLister } from "../control/job-pages.js";
+import { documentOf } from "../state/why.js";
+import { DAEMON_METRIC_LIMITS, type DaemonMetrics } from "./metrics.js";
+
+/** Identities, before everything else has its turn. */
+const LOOKED_AT_PER_TURN = 4_096;
+
+export class JobSeries {
+  private identities: readonly string[] = [];
+
+  constructor(
+    private readonly isWanted: IdentityFilter,
+    private readonly metrics: DaemonMetrics,
+  ) {}
+
+  /** The jobs in force, after a start or a reload. What they last did is on record. */
+  async jobsAre(identities: Iterable<string>, reader: StateReader): Promise<void> {
+    const known = new Set(this.identities);
+    const wanted: string[] = [];
+    let seen = 0;
+    for (const identity of identities) {
+      if (++seen % LOOKED_AT_PER_TURN === 0) await turnOfLoop();
+      if (this.isWanted(identity) && wanted.length < DAEMON_METRIC_LIMITS.jobs) wanted.push(identity);
+    }
+    this.identities = wanted;
+    for (const identity of wanted) {
+      if (known.has(identity)) continue;
+      const at = await lastSuccessAt(reader, identity);
+      if (at !== null) this.metrics.lastSuccess(identity, at);
+    }
+  }
+
+  /** Before they are read. */
+  async collect(lister: JobLister): Promise<void> {
+    if (this.identities.length === 0) return;
+    for (const row of await lister.list({ identities: this.identities })) {
+      this.metrics.nextRun(row.identity, nextRunAt(row));
+    }
+  }
+}
+
+function nextRunAt({ standing, nextChosenTime }: JobStatus): EpochMs | null {
+  const next = parseInstant(nextChosenTime ?? "");
+  return standing === "suspended" || standing === "removed" || !next.ok ? null : next.value;
+}
+
+async function lastSuccessAt(reader: StateReader, identity: string): Promise<EpochMs | null> {
+  const document = await documentOf(reader, identity);
+  const last = document?.History.findLast(({ ExitCode }) => ExitCode === 0);
+  const at = parseInstant(last?.CompletedAt ?? "");
+  return at.ok ? at.value : null;
+}

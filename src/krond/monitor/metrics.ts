@@ -1,0 +1,217 @@
+/** The metrics of the daemon, by name: what counts, what is measured, and in which units. */
+import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
+import type { DecisionRecord } from "../../core/decision/model.js";
+import { type EpochMs, parseInstant, SECOND_MS } from "../../core/time/instant.js";
+import type { LoopDelayProbe } from "./loop-delay.js";
+import { MetricRegistry } from "./metric-registry.js";
+
+export const DAEMON_METRIC_LIMITS = {
+  /** Jobs that can have series of their own. */
+  jobs: 10_000,
+  /** Runs whose start is remembered, to know how long they took. */
+  openRuns: 100_000,
+} as const;
+
+const LATENESS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const DURATION_BUCKETS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 86_400];
+const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+
+export type RunResult = "success" | "failure" | "signal" | "unknown";
+
+export interface DaemonMetricOptions {
+  readonly status: () => { readonly jobs: number; readonly active: number };
+  /** Which jobs have series of their own; none by default. */
+  readonly hasOwnSeries?: (identity: string) => boolean;
+  readonly loopDelay?: LoopDelayProbe;
+  /** Lines of the log that could not be written. */
+  readonly lostLogLines?: () => number;
+}
+
+export class DaemonMetrics {
+  readonly registry = new MetricRegistry();
+  readonly #hasOwnSeries: (identity: string) => boolean;
+  readonly #runs = new OpenRuns();
+
+  readonly #periods = this.registry.counter({
+    name: "kron_periods_total",
+    help: "Periods that reached an outcome.",
+    labels: ["outcome", "reason"],
+  });
+  readonly #ended = this.registry.counter({
+    name: "kron_runs_total",
+    help: "Runs that ended, by result: success, failure (exit code), signal, unknown (nobody saw the end).",
+    labels: ["result"],
+  });
+  readonly #duration = this.registry.histogram({
+    name: "kron_run_duration_seconds",
+    help: "From the start of a run to its end.",
+    buckets: DURATION_BUCKETS,
+  });
+  readonly #lateness = this.registry.histogram({
+    name: "kron_start_lateness_seconds",
+    help: "From the chosen time to the start.",
+    buckets: LATENESS_BUCKETS,
+  });
+  readonly #commit = this.registry.histogram({
+    name: "kron_commit_seconds",
+    help: "Durable transactions of the state store.",
+    buckets: COMMIT_BUCKETS,
+  });
+  readonly #nextRun = this.registry.gauge({
+    name: "kron_job_next_run_timestamp_seconds",
+    help: "When the job is to run next; only for jobs with series of their own.",
+    labels: ["identity"],
+    maxSeries: DAEMON_METRIC_LIMITS.jobs,
+  });
+  readonly #lastSuccess = this.registry.gauge({
+    name: "kron_job_last_success_timestamp_seconds",
+    help: "When a run of the job last ended with exit code 0; only for jobs with series of their own.",
+    labels: ["identity"],
+    maxSeries: DAEMON_METRIC_LIMITS.jobs,
+  });
+  readonly #aheadOfClock = this.registry.counter({
+    name: "kron_state_ahead_of_clock_total",
+    help: "Times that a job's state was found ahead of the clock: the job does not run until the clock has caught up.",
+  });
+
+  constructor({ status, hasOwnSeries = () => false, loopDelay, lostLogLines }: DaemonMetricOptions) {
+    this.#hasOwnSeries = hasOwnSeries;
+    const jobs = this.registry.gauge({ name: "kron_jobs", help: "Jobs in force." });
+    const active = this.registry.gauge({ name: "kron_active", help: "Runs under way." });
+    this.registry.onCollect(() => {
+      const now = status();
+      jobs.set(now.jobs);
+      active.set(now.active);
+    });
+    if (loopDelay !== undefined) this.#collectLoopDelay(loopDelay);
+    if (lostLogLines !== undefined) this.#collectLostLines(lostLogLines);
+  }
+
+  committed(seconds: number): void {
+    this.#commit.observe(seconds);
+  }
+
+  /** null: it has none any more. */
+  nextRun(identity: string, at: EpochMs | null): void {
+    if (!this.#hasOwnSeries(identity)) return;
+    if (at === null) this.#nextRun.remove({ identity });
+    else this.#nextRun.set(at / SECOND_MS, { identity });
+  }
+
+  lastSuccess(identity: string, at: EpochMs): void {
+    if (this.#hasOwnSeries(identity)) this.#lastSuccess.set(at / SECOND_MS, { identity });
+  }
+
+  /** Everything that can be told from what the supervisor tells the log. */
+  observe(event: SupervisorEvent): void {
+    const { identity = "", periodId = "", fields = {} } = event;
+    switch (event.event) {
+      case "trigger":
+      case "missed_deadline":
+      case "skipped_concurrency":
+      case "unschedulable":
+        this.#periods.inc({ outcome: textOf(fields["outcome"]), reason: textOf(fields["reason"]) });
+        if (event.event === "trigger") this.#runs.expect(runKey(identity, periodId), chosenAtOf(fields["decision"]));
+        break;
+      case "started":
+        this.#started(event, runKey(identity, periodId));
+        break;
+      case "completed":
+        this.#completed(event, runKey(identity, periodId));
+        break;
+      case "state_ahead_of_clock":
+        this.#aheadOfClock.inc();
+        break;
+      case "removed":
+        this.#nextRun.remove({ identity });
+        this.#lastSuccess.remove({ identity });
+        break;
+    }
+  }
+
+  #started({ at }: SupervisorEvent, key: string): void {
+    const chosenAt = this.#runs.started(key, at);
+    if (chosenAt !== null) this.#lateness.observe(Math.max(0, at - chosenAt) / SECOND_MS);
+  }
+
+  #completed({ at, identity = "", fields = {} }: SupervisorEvent, key: string): void {
+    const result = resultOf(fields["exit_code"], fields["signal"]);
+    this.#ended.inc({ result });
+    const startedAt = this.#runs.ended(key);
+    if (startedAt !== null) this.#duration.observe(Math.max(0, at - startedAt) / SECOND_MS);
+    if (result === "success") this.lastSuccess(identity, at);
+  }
+
+  #collectLoopDelay(probe: LoopDelayProbe): void {
+    const help = "How late the event loop was, since the last scrape; quantile 1 is the worst.";
+    const gauge = this.registry.gauge({ name: "kron_event_loop_delay_seconds", help, labels: ["quantile"] });
+    this.registry.onCollect(() => {
+      for (const { quantile, seconds } of probe.read()) gauge.set(seconds, { quantile });
+    });
+  }
+
+  #collectLostLines(lostLogLines: () => number): void {
+    const help = "Lines of the log that could not be written.";
+    const counter = this.registry.counter({ name: "kron_log_lines_lost_total", help });
+    let known = 0;
+    this.registry.onCollect(() => {
+      const lost = lostLogLines();
+      counter.inc({}, lost - known);
+      known = lost;
+    });
+  }
+}
+
+/** Runs that are under way, as far as they are remembered. */
+class OpenRuns {
+  readonly #runs = new Map<string, { chosenAt: EpochMs | null; startedAt: EpochMs | null }>();
+
+  expect(key: string, chosenAt: EpochMs | null): void {
+    this.#entry(key).chosenAt = chosenAt;
+  }
+
+  /** When it was to start; null when nobody said so. */
+  started(key: string, at: EpochMs): EpochMs | null {
+    const entry = this.#entry(key);
+    entry.startedAt = at;
+    return entry.chosenAt;
+  }
+
+  /** When it started; null when nobody saw it. */
+  ended(key: string): EpochMs | null {
+    const startedAt = this.#runs.get(key)?.startedAt ?? null;
+    this.#runs.delete(key);
+    return startedAt;
+  }
+
+  #entry(key: string): { chosenAt: EpochMs | null; startedAt: EpochMs | null } {
+    const known = this.#runs.get(key);
+    if (known !== undefined) return known;
+    // The oldest give way: a measurement is lost, not memory.
+    const [oldest] = this.#runs.size >= DAEMON_METRIC_LIMITS.openRuns ? this.#runs.keys() : [];
+    if (oldest !== undefined) this.#runs.delete(oldest);
+    const made = { chosenAt: null, startedAt: null };
+    this.#runs.set(key, made);
+    return made;
+  }
+}
+
+function runKey(identity: string, periodId: string): string {
+  return `${identity}\n${periodId}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function chosenAtOf(decision: unknown): EpochMs | null {
+  if (typeof decision !== "object" || decision === null) return null;
+  const chosen = parseInstant((decision as DecisionRecord).chosen_time ?? "");
+  return chosen.ok ? chosen.value : null;
+}
+
+function resultOf(exitCode: unknown, signal: unknown): RunResult {
+  if (exitCode === 0) return "success";
+  if (typeof exitCode === "number") return "failure";
+  return typeof signal === "string" ? "signal" : "unknown";
+}

@@ -1,0 +1,155 @@
+/** What machines that watch machines get: metrics, health, readiness, and systemd's heartbeat. */
+import type { Clock, Timer } from "../../actors/clock.js";
+import type { DaemonStatus } from "../../actors/supervisor/port.js";
+import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
+import { SECOND_MS } from "../../core/time/instant.js";
+import type { StateStore } from "../../persist/store.js";
+import type { Notifier } from "../boot/notify.js";
+import { type IdentityFilter, identityFilter } from "../control/identity-glob.js";
+import type { JobLister } from "../control/job-pages.js";
+import { CommitMeter } from "../state/observed-store.js";
+import type { OpenDoor } from "./http-listen.js";
+import { JobSeries } from "./job-series.js";
+import { type LoopDelayProbe, startLoopDelayProbe } from "./loop-delay.js";
+import { type LoopDelayReport, LoopWatch, systemLoopGauge } from "./loop-watch.js";
+import { DaemonMetrics } from "./metrics.js";
+import { startStatusServer } from "./status-server.js";
+import { Vitals } from "./vitals.js";
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface MonitoringPorts {
+  readonly clock: Clock;
+  readonly notifier: Notifier;
+  /** null: nothing listens. */
+  readonly listen: ListenAddress | null;
+  /** Jobs with series of their own, as patterns. */
+  readonly ownSeries: readonly string[];
+  lostLogLines(): number;
+  onLoopDelay(report: LoopDelayReport): void;
+}
+
+/** What is asked once there is a supervisor. */
+export interface Watched extends JobLister {
+  status(): Pick<DaemonStatus, "jobs" | "active" | "nextDueAt">;
+}
+
+const NOTHING_YET: Watched = { status: () => ({ jobs: 0, active: 0, nextDueAt: null }), list: async () => [] };
+
+export class Monitoring {
+  readonly vitals: Vitals;
+  private readonly loop: LoopWatch;
+  private readonly commits: CommitMeter;
+  private readonly probe: LoopDelayProbe | null;
+  private readonly metrics: DaemonMetrics | null;
+  private readonly series: JobSeries | null;
+  private watched: Watched = NOTHING_YET;
+  private server: OpenDoor | null = null;
+  private heartbeat: Timer | null = null;
+  private reloaded: (() => void) | null = null;
+  private started: (() => void) | null = null;
+
+  constructor(private readonly ports: MonitoringPorts) {
+    const { clock, listen, lostLogLines, onLoopDelay } = ports;
+    const status = (): ReturnType<Watched["status"]> => this.watched.status();
+    const hasOwnSeries: IdentityFilter = identityFilter(ports.ownSeries);
+    this.probe = listen === null ? null : startLoopDelayProbe();
+    this.metrics =
+      this.probe === null ? null : new DaemonMetrics({ status, lostLogLines, loopDelay: this.probe, hasOwnSeries });
+    this.series = this.metrics === null ? null : new JobSeries(hasOwnSeries, this.metrics);
+    this.loop = new LoopWatch({ clock, gauge: systemLoopGauge(clock), onDelay: onLoopDelay });
+    this.commits = new CommitMeter(clock, {
+      committed: (durationMs) => this.metrics?.committed(durationMs / SECOND_MS),
+      held: (what, heldMs) => this.loop.holding(what, heldMs),
+      failed: () => this.vitals.storeFailed(),
+    });
+    this.vitals = new Vitals({
+      clock,
+      nextDueAt: () => status().nextDueAt,
+      jobs: () => status().jobs,
+      oldestCommitMs: () => this.commits.oldestMs(),
+      stalledMs: () => this.loop.stalledMs(),
+    });
+  }
+
+  observe(event: SupervisorEvent): void {
+    this.metrics?.observe(event);
+    if (event.identity !== undefined) this.loop.dealtWith(event.identity);
+  }
+
+  observed(store: StateStore): StateStore {
+    return this.commits.observed(store);
+  }
+
+  /** Answers from here on, while the daemon still starts. Gives the address; null when nothing listens. */
+  async listen(): Promise<string | null> {
+    this.loop.start();
+    this.started = this.loop.during("the start");
+    const { listen } = this.ports;
+    const { metrics } = this;
+    if (listen === null || metrics === null) return null;
+    this.server = await startStatusServer({
+      ...listen,
+      metrics: async () => {
+        await this.series?.collect(this.watched);
+        return metrics.registry.exposition();
+      },
+      health: () => this.vitals.health(),
+      readiness: () => this.vitals.readiness(),
+    });
+    return `${this.server.host}:${this.server.port}`;
+  }
+
+  watch(watched: Watched): void {
+    this.watched = watched;
+  }
+
+  /** The jobs in force, of which some may have series of their own. */
+  async jobsAre(identities: Iterable<string>, store: StateStore): Promise<void> {
+    await this.series?.jobsAre(identities, store);
+  }
+
+  ready(): void {
+    this.started?.();
+    this.vitals.enter("running");
+    this.ports.notifier.ready(`${this.watched.status().jobs} jobs`);
+    this.beat();
+  }
+
+  reloading(): void {
+    this.reloaded = this.loop.during("a reload");
+    this.vitals.enter("reloading");
+    this.ports.notifier.reloading();
+  }
+
+  reloadEnded(): void {
+    this.reloaded?.();
+    this.vitals.enter("running");
+    this.ports.notifier.ready(`${this.watched.status().jobs} jobs`);
+  }
+
+  /** Draining: alive, but nothing is scheduled any more. */
+  stopping(): void {
+    this.vitals.enter("draining");
+    this.ports.notifier.stopping();
+  }
+
+  async close(): Promise<void> {
+    this.heartbeat?.cancel();
+    this.loop.stop();
+    this.probe?.stop();
+    await this.server?.close();
+    await this.ports.notifier.close();
+  }
+
+  /** From the loop that schedules, and only while it is well: when it hangs, systemd is to know. */
+  private beat(): void {
+    const { clock, notifier } = this.ports;
+    if (notifier.watchdogMs === null) return;
+    if (this.vitals.health().isOk) notifier.watchdog();
+    this.heartbeat = clock.after(notifier.watchdogMs, () => this.beat());
+  }
+}

@@ -1,0 +1,105 @@
+/** What happened to a job, newest first: the records of the ledger as rows for people and programs. */
+import { type EpochMs, formatInstant, formatSecond } from "../../core/time/instant.js";
+import type { LedgerEntry } from "../../core/why/records.js";
+import type { StateReader } from "../../persist/store.js";
+import { entriesUpTo, isKnown } from "./ledger-view.js";
+
+export interface HistoryRequest {
+  readonly identity: string;
+  readonly limit: number;
+  /** Only what is about earlier instants. */
+  readonly beforeAt: EpochMs | null;
+}
+
+export interface HistoryRow {
+  readonly period_id: string;
+  /** null for the job's own periods. */
+  readonly source: string | null;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly chosen_time: string | null;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+}
+
+/** A period and its run are two records; other kinds lie between them. */
+const RECORDS_PER_ROW = 4;
+const FARTHEST_INSTANT = 253_402_300_799_000;
+
+/** null for a job that the store does not know. */
+export async function readHistory(reader: StateReader, request: HistoryRequest): Promise<readonly HistoryRow[] | null> {
+  const { identity, limit, beforeAt } = request;
+  if (!(await isKnown(reader, identity))) return null;
+  const upTo = beforeAt === null ? FARTHEST_INSTANT : beforeAt - 1;
+  const entries = await entriesUpTo(reader, identity, upTo, limit * RECORDS_PER_ROW);
+  return rowsOf(entries).slice(0, limit);
+}
+
+/** A period with its run is one row; a run of another source, a gap and a pause are rows of their own. */
+export function rowsOf(entries: readonly LedgerEntry[]): HistoryRow[] {
+  const runs = new Map(
+    entries.flatMap((entry) => (entry.kind === "run" && entry.source === null ? [[entry.at, entry] as const] : [])),
+  );
+  return entries.flatMap((entry) => {
+    if (entry.kind === "run" && entry.source === null) return [];
+    return [rowOf(entry, runs.get(entry.at) ?? null)];
+  });
+}
+
+const EMPTY = {
+  source: null,
+  reason: null,
+  chosen_time: null,
+  started_at: null,
+  ended_at: null,
+  exit_code: null,
+  signal: null,
+};
+
+function rowOf(entry: LedgerEntry, run: Extract<LedgerEntry, { kind: "run" }> | null): HistoryRow {
+  const period_id = idOf(entry);
+  switch (entry.kind) {
+    case "period": {
+      const { outcome, reason, decision } = entry;
+      const chosen_time = decision?.chosen_time || null;
+      const base = { ...EMPTY, period_id, outcome: outcome ?? "none", reason, chosen_time };
+      return run === null ? base : { ...base, ...runFields(run), reason: run.reason ?? reason };
+    }
+    case "run":
+      return {
+        ...EMPTY,
+        period_id,
+        source: entry.source,
+        outcome: "executed",
+        ...runFields(entry),
+        reason: entry.reason,
+      };
+    case "gap": {
+      const count = entry.isCountExact ? `${entry.count}` : `at least ${entry.count}`;
+      const reason = `${count} periods up to ${formatInstant(entry.lastAt)}`;
+      return { ...EMPTY, period_id, outcome: "not_evaluated", reason };
+    }
+    case "paused":
+      return {
+        ...EMPTY,
+        period_id,
+        outcome: "paused",
+        reason: `until ${formatInstant(entry.untilAt)}: ${entry.reason}`,
+      };
+    case "resumed":
+      return { ...EMPTY, period_id, outcome: "resumed" };
+  }
+}
+
+/** A slot may be sub-second (S40); when somebody paused a job is told to the second (S1). */
+function idOf({ kind, at }: LedgerEntry): string {
+  return kind === "run" || kind === "period" ? formatInstant(at) : formatSecond(at);
+}
+
+function runFields(
+  run: Extract<LedgerEntry, { kind: "run" }>,
+): Pick<HistoryRow, "started_at" | "ended_at" | "exit_code" | "signal"> {
+  return { started_at: run.startedAt, ended_at: run.endedAt, exit_code: run.exitCode, signal: run.signal };
+}

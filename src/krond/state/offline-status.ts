@@ -1,0 +1,56 @@
+/** The status of all jobs from the store alone, while no daemon runs: what the last one knew and wrote. */
+import { livenessOf } from "../../actors/process-identity.js";
+import type { JobStatus } from "../../actors/supervisor/port.js";
+import { statusOf } from "../../actors/supervisor/rows/job-status.js";
+import { compileRule } from "../../core/decision/compile.js";
+import { decide } from "../../core/decision/decide.js";
+import type { CompiledRule } from "../../core/decision/model.js";
+import { readJobDefinition } from "../../core/job/schema.js";
+import { nextPeriod, planOnReturn } from "../../core/period/periods.js";
+import { dueAt } from "../../core/period/policy.js";
+import { type ActiveState, activeStates, newDocument, standingOf } from "../../core/state/document.js";
+import type { EpochMs } from "../../core/time/instant.js";
+import { currentDefinitions, type StateReader, type StoredVersion } from "../../persist/store.js";
+import { byIdentity } from "../control/job-pages.js";
+import { documentOf } from "./why.js";
+
+/** So many are put in order; of more, a page at a time is, in the order of the store. */
+const SORTED_ROWS = 10_000;
+
+export async function* offlineStatuses(reader: StateReader, now: EpochMs): AsyncGenerator<readonly JobStatus[]> {
+  let rows: JobStatus[] = [];
+  for await (const page of currentDefinitions(reader)) {
+    for (const version of page) rows.push(...(await statusesOf(reader, version, now)));
+    if (rows.length < SORTED_ROWS) continue;
+    yield rows.sort(byIdentity);
+    rows = [];
+  }
+  yield rows.sort(byIdentity);
+}
+
+async function statusesOf(reader: StateReader, { identity, text, isIntact }: StoredVersion, now: EpochMs) {
+  const read = text === null || !isIntact ? null : readStoredDefinition(text);
+  if (read === null || !read.ok) return [];
+  const document = (await documentOf(reader, identity)) ?? newDocument(identity);
+  const compiled = compileRule(read.value);
+  const liveAt = aheadOf(compiled, planOnReturn(compiled, standingOf(document), now).liveAt, now);
+  const subject = { identity, definition: read.value, scope: { compiled }, isRemoved: false, liveAt };
+  const status = statusOf(subject, document, now);
+  return [{ ...status, active: status.active.filter((_, index) => isAlive(activeStates(document)[index])) }];
+}
+
+function readStoredDefinition(text: string): ReturnType<typeof readJobDefinition> {
+  return readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
+}
+
+/** While nobody is there, only what is still to come says when the next run may be. */
+function aheadOf(compiled: CompiledRule, liveAt: EpochMs | null, now: EpochMs): EpochMs | null {
+  if (liveAt === null || dueAt(decide(compiled, liveAt)) >= now) return liveAt;
+  return nextPeriod(compiled, liveAt);
+}
+
+/** S27: a process on record that nobody watches may have ended long ago. */
+function isAlive(state: ActiveState | undefined): boolean {
+  if (state?.PIDStartTicks === undefined || state.BootID === undefined) return false;
+  return livenessOf({ pid: state.PID, startTicks: state.PIDStartTicks, bootId: state.BootID }) !== "gone";
+}

@@ -1,0 +1,152 @@
+/** Work on the state while no daemon runs: everything here holds the lock, or reads only. */
+
+import { fenceFor } from "../../actors/supervisor/start/recovery.js";
+import { ledgerRecordOf } from "../../actors/supervisor/write/ledger-text.js";
+import { KronError } from "../../core/base/errors/kron-error.js";
+import { err, ok, type Result } from "../../core/base/result.js";
+import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
+import { compileRule } from "../../core/decision/compile.js";
+import { decide } from "../../core/decision/decide.js";
+import type { JobDefinition } from "../../core/job/definition.js";
+import { currentPeriod, isHandled } from "../../core/period/periods.js";
+import { rewind } from "../../core/state/definition-transitions.js";
+import { lastHandledAt } from "../../core/state/document.js";
+import { parseDocument } from "../../core/state/parse.js";
+import { fencePeriod } from "../../core/state/period-transitions.js";
+import { serialiseDocument } from "../../core/state/serialise.js";
+import { type EpochMs, formatInstant } from "../../core/time/instant.js";
+import { documentKey } from "../../persist/keys.js";
+import type { Fenced } from "../../persist/load.js";
+import { acquireDirectoryLock, type LockTerm } from "../../persist/lock.js";
+import { type Backend, readMarker } from "../../persist/marker.js";
+import { openStateStore } from "../../persist/open.js";
+import type { FenceSubject, RecoveryRules } from "../../persist/recover.js";
+import type { StateReader, StateStore } from "../../persist/store.js";
+import { documentOf } from "./why.js";
+
+const HISTORY_LIMIT = SETTINGS_DEFAULTS.history.keep;
+
+/** Everything up to the current period of every configured job counts as handled; what is readable is kept. */
+export function fencingRules(definitions: readonly JobDefinition[], now: EpochMs): RecoveryRules {
+  const byIdentity = new Map(definitions.map((definition) => [definition.identity, definition]));
+  return {
+    now,
+    identities: byIdentity.keys(),
+    fence: (subject) => {
+      const definition = subject.identity === undefined ? undefined : byIdentity.get(subject.identity);
+      return definition === undefined ? null : fenceOf(definition, subject, now);
+    },
+  };
+}
+
+function fenceOf(definition: JobDefinition, { text, key }: FenceSubject, now: EpochMs): Fenced | null {
+  const parsed = text === undefined ? null : parseDocument(text, key);
+  if (parsed === null || !parsed.ok) return fenceFor(definition, now, HISTORY_LIMIT);
+  const compiled = compileRule(definition);
+  const nominalAt = currentPeriod(compiled, now);
+  if (nominalAt === null || isHandled(lastHandledAt(parsed.value), nominalAt)) return null;
+  const { document, facts } = fencePeriod(parsed.value, decide(compiled, nominalAt), now, HISTORY_LIMIT);
+  return { text: serialiseDocument(document), ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)) };
+}
+
+/** The backend of what is there; for a new store the one that was asked for. */
+export function backendOf(directory: string, wanted: Backend): Backend {
+  const marker = readMarker(directory);
+  return marker.ok && marker.value !== null ? marker.value.backend : wanted;
+}
+
+export async function withLock<T>(
+  directory: string,
+  use: (term: LockTerm) => Promise<Result<T, KronError>>,
+): Promise<Result<T, KronError>> {
+  const term = acquireDirectoryLock(directory);
+  if (!term.ok) return term;
+  try {
+    return await use(term.value);
+  } finally {
+    term.value.release();
+  }
+}
+
+export async function withStore<T>(
+  directory: string,
+  backend: Backend,
+  use: (store: StateStore, term: LockTerm) => Promise<Result<T, KronError>>,
+): Promise<Result<T, KronError>> {
+  return withLock(directory, async (term) => {
+    const store = await openStateStore(term, backend);
+    if (!store.ok) return store;
+    try {
+      return await use(store.value, term);
+    } finally {
+      await store.value.close();
+    }
+  });
+}
+
+export interface CheckReport {
+  readonly documents: number;
+  readonly ledger: number;
+  readonly definitions: number;
+  readonly problems: readonly string[];
+}
+
+const SCAN_PAGE = 1_000;
+const LISTED_PROBLEMS = 100;
+
+/** Reads everything once: documents are parsed, records are compared with their checksums. */
+export async function checkStore(reader: StateReader): Promise<CheckReport> {
+  const problems: string[] = [];
+  const note = (text: string): void => {
+    if (problems.length < LISTED_PROBLEMS) problems.push(text);
+  };
+  for await (const page of reader.documents()) {
+    for (const { key, text, isIntact } of page) {
+      const parsed = parseDocument(text, key);
+      if (!isIntact) note(`${key}: the text does not match its checksum`);
+      else if (!parsed.ok) note(`${key}: ${parsed.error.message}`);
+    }
+  }
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<StateReader["ledgerScan"]>> = await reader.ledgerScan(cursor, SCAN_PAGE);
+    for (const { identity, at, kind, isIntact } of page.records) {
+      if (!isIntact) note(`ledger record ${kind} of ${identity} at ${formatInstant(at)} is damaged`);
+    }
+    cursor = page.next;
+  } while (cursor !== null);
+  for await (const page of reader.definitions()) {
+    for (const { identity, definedAt, isIntact } of page) {
+      if (!isIntact) note(`the definition of ${identity} of ${formatInstant(definedAt)} is damaged`);
+    }
+  }
+  return { ...(await reader.counts()), problems };
+}
+
+export interface RewindRequest {
+  readonly identity: string;
+  readonly definition: JobDefinition;
+  readonly by: string;
+  readonly now: EpochMs;
+}
+
+/** S32: the clock ran ahead and was put back; what it had reached counts as not handled again. */
+export async function rewindJob(
+  store: StateStore,
+  term: LockTerm,
+  { identity, definition, by, now }: RewindRequest,
+): Promise<Result<{ readonly from: string; readonly to: string }, KronError>> {
+  const document = await documentOf(store, identity);
+  const from = document === null ? null : lastHandledAt(document);
+  const currentAt = currentPeriod(compileRule(definition), now);
+  if (document === null || from === null || currentAt === null || currentAt >= from) {
+    const details = { component: "persist", operation: "rewind", identity } as const;
+    return err(new KronError("state-incompatible", `the state of ${identity} is not ahead of the clock`, details));
+  }
+  const { document: next, facts } = rewind(document, currentAt, currentAt, by, now);
+  await store.commit(term, {
+    documents: [{ key: documentKey(identity), text: serialiseDocument(next) }],
+    ledger: facts.map((fact) => ledgerRecordOf(fact, next, null)),
+  });
+  return ok({ from: formatInstant(from), to: formatInstant(currentAt) });
+}

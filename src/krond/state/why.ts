@@ -1,0 +1,79 @@
+/** Gathers from a store what `whyPeriod` needs: for the daemon, and for commands while no daemon runs. */
+import type { Settings } from "../../core/config/settings.js";
+import { compileRule } from "../../core/decision/compile.js";
+import { readJobDefinition } from "../../core/job/schema.js";
+import { currentPeriod } from "../../core/period/periods.js";
+import type { StateDocument } from "../../core/state/document.js";
+import { parseDocument } from "../../core/state/parse.js";
+import { DAY_MS, type EpochMs, floorToSecond } from "../../core/time/instant.js";
+import type { WhyAnswer, WhySpan, WhyVersion } from "../../core/why/facts.js";
+import { whyPeriod } from "../../core/why/why.js";
+import type { StateReader } from "../../persist/store.js";
+import { entriesUpTo, isKnown } from "./ledger-view.js";
+
+export interface WhyRequest {
+  readonly identity: string;
+  /** Nominal time; null asks about the period that is current. */
+  readonly periodAt: EpochMs | null;
+  readonly now: EpochMs;
+  readonly ledger: Settings["ledger"];
+  /** A daemon is alive, so that the newest span reaches up to `now`. */
+  readonly isAlive?: boolean;
+  /** It drains, and starts nothing any more. */
+  readonly isStopping?: boolean;
+}
+
+/** Records about earlier instants that may say something about this one: pauses, and the gap it belongs to. */
+const ENTRIES_LOOKED_AT = 5_000;
+/** No window is longer; a pause is read from the records around it. */
+const AROUND_MS = 32 * DAY_MS;
+
+/** null for a job that the store does not know. */
+export async function readWhy(reader: StateReader, request: WhyRequest): Promise<WhyAnswer | null> {
+  const { identity, now, ledger, isAlive = true, isStopping = false } = request;
+  if (!(await isKnown(reader, identity))) return null;
+  const versions = await versionsOf(reader, identity);
+  const periodAt = request.periodAt ?? currentOf(versions, now);
+  const latestAt = Math.min(now, periodAt + AROUND_MS);
+  return whyPeriod({
+    identity,
+    daemon: isAlive ? (isStopping ? "stopping" : "running") : "none",
+    nominalAt: periodAt,
+    now,
+    versions,
+    document: await documentOf(reader, identity),
+    entries: await entriesUpTo(reader, identity, Math.max(latestAt, periodAt), ENTRIES_LOOKED_AT),
+    spans: await spansOf(reader, now, isAlive),
+    keptFromAt: now - ledger.maxAgeMs,
+  });
+}
+
+/** Of the definition in force; without one there is nothing better than the moment itself. */
+function currentOf(versions: readonly WhyVersion[], now: EpochMs): EpochMs {
+  const definition = versions.findLast((version) => version.definition !== null)?.definition ?? null;
+  return (definition === null ? null : currentPeriod(compileRule(definition), now)) ?? floorToSecond(now);
+}
+
+async function versionsOf(reader: StateReader, identity: string): Promise<WhyVersion[]> {
+  const versions = (await reader.definitionVersions(identity)).filter(({ isIntact }) => isIntact);
+  return versions.flatMap(({ definedAt, text }): WhyVersion[] => {
+    if (text === null) return [{ definedAt, definition: null }];
+    const read = readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
+    return read.ok ? [{ definedAt, definition: read.value }] : [];
+  });
+}
+
+export async function documentOf(reader: StateReader, identity: string): Promise<StateDocument | null> {
+  const stored = await reader.get(identity);
+  if (stored === undefined || !stored.isIntact) return null;
+  const parsed = parseDocument(stored.text, stored.key);
+  return parsed.ok ? parsed.value : null;
+}
+
+/** Marks are written every half minute: where the daemon answers itself, it has been alive up to now. */
+async function spansOf(reader: StateReader, now: EpochMs, isAlive: boolean): Promise<WhySpan[]> {
+  const spans = [...(await reader.aliveSpans(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))];
+  const last = spans.pop();
+  if (last === undefined) return [];
+  return [...spans, isAlive ? { bootedAt: last.bootedAt, at: Math.max(last.at, now) } : last];
+}
