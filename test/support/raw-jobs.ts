@@ -92,6 +92,8 @@ const common = fc.record(
     ),
     constraints: fc.record({ only: clauses, avoid: clauses }, { requiredKeys: [] }),
     policy,
+    min_interval: fc.constantFrom("1s", "90s"),
+    max_interval: fc.constantFrom("90s", "1h"),
     description: printable,
     tags: fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 3 }),
   },

@@ -8,6 +8,8 @@ export const LIMITS = {
   jobs: 2_000_000,
   expressionChars: 256,
   windowMs: 31 * 24 * 3_600_000,
+  /** Of `@every`, `min_interval` and `max_interval`. */
+  intervalMs: { min: 1000, max: 366 * 24 * 3_600_000 },
   clausesPerJob: 64,
   argvBytes: 1024 * 1024,
   argumentBytes: 128 * 1024,

@@ -1,6 +1,7 @@
 import { memoised } from "../base/memo.js";
 import type { Problem } from "../base/problem.js";
 import { ok, type Result } from "../base/result.js";
+import { isEvery, NO_OCCURRENCES, parseEvery } from "../cron/every.js";
 import { parseKronCron } from "../cron/kron-dialect.js";
 import { compileSchedule, type Schedule } from "../cron/schedule.js";
 import type { DstRule } from "../time/dst.js";
@@ -30,10 +31,14 @@ const scheduleOf = memoised(
 export function compileRule(rule: SchedulingRule): CompiledRule {
   const zone = validated(zoneOf(rule.timezone), rule);
   const frame = windowFrame(rule.window);
+  const everyMs = isEvery(rule.schedule) ? validated(parseEvery(rule.schedule), rule) : null;
   return {
     rule,
     zone,
-    schedule: validated(scheduleOf(scheduleKey(rule)), rule),
+    schedule: everyMs === null ? validated(scheduleOf(scheduleKey(rule)), rule) : NO_OCCURRENCES,
+    everyMs,
+    minMs: rule.pace?.minMs ?? null,
+    maxMs: rule.pace?.maxMs ?? null,
     leadMs: frame.leadMs,
     frame,
     sample: makeSampler(rule.distribution, frame),

@@ -9,7 +9,13 @@ import type { WindowFrame } from "./window.js";
 export interface CompiledRule {
   readonly rule: SchedulingRule;
   readonly zone: Zone;
+  /** Without occurrences where the schedule is an interval. */
   readonly schedule: Schedule;
+  /** The interval of a job without nominal times; null: its schedule is a cron expression. */
+  readonly everyMs: number | null;
+  /** Bounds of the time from the start of one run to the next; null: none. */
+  readonly minMs: number | null;
+  readonly maxMs: number | null;
   /** S10: how long before its nominal time a period's window opens. */
   readonly leadMs: number;
   readonly frame: WindowFrame;

@@ -47,10 +47,16 @@ export interface Constraints {
   readonly avoid: readonly Clause[];
 }
 
-/** What a decision depends on, and nothing else. */
+/** Bounds of the time from the start of one run to the next, whatever makes it due; null: none. At least one is set. */
+export interface Pace {
+  readonly minMs: number | null;
+  readonly maxMs: number | null;
+}
+
+/** When a job is due. A decision depends on all of it but the pace, which says what becomes of the decision. */
 export interface SchedulingRule {
   readonly identity: string;
-  /** As written, outer blanks removed. */
+  /** A cron expression as written, outer blanks removed; or an interval in its canonical form, `@every 1m30s`. */
   readonly schedule: string;
   /** Canonical IANA id. */
   readonly timezone: string;
@@ -59,4 +65,6 @@ export interface SchedulingRule {
   readonly distribution: Distribution;
   readonly seed: SeedRule;
   readonly constraints: Constraints;
+  /** Absent: no bounds. */
+  readonly pace?: Pace;
 }

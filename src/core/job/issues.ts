@@ -94,7 +94,8 @@ function wrongType(path: Path, value: unknown, expected: string): Problem {
   return problem(path, codeOf(path, value), message, isText ? textHint(path, value) : undefined);
 }
 
-const DURATION_FIELDS = /^(?:duration|deadline|timeout|sigma|kill_grace|start_grace|max_age)$/;
+const DURATION_FIELDS =
+  /^(?:duration|every|min_interval|max_interval|deadline|timeout|sigma|kill_grace|start_grace|max_age)$/;
 const SIZE_FIELDS = /^(?:max|max_output)$/;
 
 /** How to write as a text what looks like a number. */

@@ -1,7 +1,7 @@
 /** From a definition back to what a person would write, in one canonical form: every choice spelled out, keys ordered. */
 import { formatClauses } from "../decision/constraints.js";
 import { distributionParams } from "../decision/distributions.js";
-import type { Clause, Constraints, SchedulingRule } from "../decision/rule.js";
+import type { Clause, Constraints, Pace, SchedulingRule } from "../decision/rule.js";
 import { formatDuration } from "../time/duration.js";
 import type { HttpTarget, JobDefinition, ProcessTarget } from "./definition.js";
 import type { RawJob } from "./shape.js";
@@ -45,6 +45,7 @@ function ruleToRaw(rule: SchedulingRule): RawJob {
     distribution: { name: rule.distribution.name, ...distributionParams(rule.distribution) } as RawJob["distribution"],
     seed: { strategy: seed.strategy, salt: seed.salt },
     ...constraintsToRaw(rule.constraints),
+    ...paceToRaw(rule.pace),
   };
 }
 
@@ -55,6 +56,15 @@ function constraintsToRaw({ only, avoid }: Constraints): Pick<RawJob, "constrain
 
 function clausesToRaw(set: "only" | "avoid", clauses: readonly Clause[]): Record<string, string> {
   return clauses.length === 0 ? {} : { [set]: formatClauses(clauses) };
+}
+
+/** Texts of definitions without bounds are what they were before there were any. */
+function paceToRaw(pace: Pace | undefined): Pick<RawJob, "min_interval" | "max_interval"> {
+  const { minMs = null, maxMs = null } = pace ?? {};
+  return {
+    ...(minMs === null ? {} : { min_interval: formatDuration(minMs) }),
+    ...(maxMs === null ? {} : { max_interval: formatDuration(maxMs) }),
+  };
 }
 
 function processToRaw(target: ProcessTarget): Partial<RawJob> {

@@ -5,8 +5,7 @@ import { LIMITS } from "../base/limits.js";
 import { memoised } from "../base/memo.js";
 import { type Problem, problemAt } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
-import { parseKronCron } from "../cron/kron-dialect.js";
-import { compileSchedule, DEFAULT_DST as USUAL_DST } from "../cron/schedule.js";
+import { DEFAULT_DST as USUAL_DST } from "../cron/schedule.js";
 import { checkClauseCount, parseConstraintText } from "../decision/constraints.js";
 import { parseDistribution } from "../decision/distributions.js";
 import type {
@@ -23,6 +22,7 @@ import { formatDuration, parseDuration } from "../time/duration.js";
 import { SECOND_MS } from "../time/instant.js";
 import { zoneOf } from "../time/zone.js";
 import { take } from "./reading.js";
+import { conflictsWithInterval, readPace, readSchedule } from "./schedule-reader.js";
 import type { PartialRawJob } from "./shape.js";
 
 export interface ReadOptions {
@@ -46,46 +46,34 @@ export function readRule(
   options: ReadOptions,
   problems: Problem[],
 ): SchedulingRule {
-  const window = readWindow(raw.window, problems);
-  const schedule = readSchedule(raw.schedule, problems);
+  const schedule = readSchedule(raw, problems);
+  const isInterval = schedule?.isInterval === true;
+  // Defaults that speak of periods are not meant for intervals.
+  const period = isInterval ? own : raw;
+  const window = readWindow(period.window, problems);
   if (schedule !== null && window.durationMs > schedule.smallestGapMs) {
     problems.push(overlap(window, schedule.smallestGapMs, own));
   }
-  return {
+  const pace = readPace(raw, own, problems);
+  const rule = {
     identity: readIdentity(raw.identity, options, problems),
     schedule: schedule?.text ?? "",
     timezone: readTimezone(raw.timezone, problems),
-    dst: readDst(raw.dst),
+    dst: readDst(period.dst),
     window,
-    distribution: readDistribution(raw.distribution, window.mode, problems),
-    seed: readSeed(raw.seed, problems),
-    constraints: readConstraints(raw.constraints, problems),
+    distribution: readDistribution(period.distribution, window.mode, problems),
+    seed: readSeed(period.seed, problems),
+    constraints: readConstraints(period.constraints, problems),
+    ...(pace === null ? {} : { pace }),
   };
+  if (isInterval) problems.push(...conflictsWithInterval(rule));
+  return rule;
 }
 
 function readIdentity(identity: string | undefined, options: ReadOptions, problems: Problem[]): string {
   const problem = identity === undefined ? null : checkIdentity(identity, options.mayUseReservedPrefix);
   if (problem !== null) problems.push(problemAt(problem, "identity"));
   return identity ?? "";
-}
-
-interface KnownSchedule {
-  readonly text: string;
-  readonly smallestGapMs: number;
-}
-
-const scheduleOf = memoised((text): Result<KnownSchedule, Problem> => {
-  const fields = parseKronCron(text);
-  const utc = zoneOf("UTC");
-  if (!fields.ok) return fields;
-  if (!utc.ok) return utc;
-  // S11: gaps are measured in wall-clock time, so any zone will do.
-  const { smallestGapMs } = compileSchedule(fields.value, utc.value);
-  return ok({ text: text.trim(), smallestGapMs });
-});
-
-function readSchedule(text: string | undefined, problems: Problem[]): KnownSchedule | null {
-  return text === undefined ? null : take(scheduleOf(text), ["schedule"], null, problems);
 }
 
 /** S11. When the window comes from `defaults`, it is the job's schedule that does not go with it. */

@@ -131,10 +131,11 @@ function without(value: unknown, path: Path): unknown {
   return inner === undefined ? copy : { ...copy, [key]: inner };
 }
 
-/** A missing command is seen twice when its value has the wrong shape: once as such, once as missing. */
+/** A missing command is seen twice when its value has the wrong shape: once as such, once as missing. So is a schedule. */
 function withoutRepeats(problems: readonly Problem[]): readonly Problem[] {
   const wrongPlaces = new Set(problems.filter(({ code }) => code !== "field-missing").map(({ path }) => path[0]));
   return problems
     .filter(({ code, path }) => code !== "field-missing" || path.length > 1 || !wrongPlaces.has(path[0]))
+    .filter(({ code, path }) => code !== "field-missing" || path[0] !== "schedule" || !wrongPlaces.has("every"))
     .slice(0, LIMITS.problemsPerJob);
 }

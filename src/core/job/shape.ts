@@ -147,6 +147,12 @@ const SHARED_FIELDS = {
   distribution: DISTRIBUTION_SHAPE.optional(),
   seed: SEED_SHAPE.optional(),
   constraints: CONSTRAINTS_SHAPE.optional(),
+  min_interval: durationText("The least time from the start of one run to the next; none by default.", [
+    "1m",
+  ]).optional(),
+  max_interval: durationText("The most time from the start of one run to the next; none by default.", [
+    "1h",
+  ]).optional(),
   policy: POLICY_SHAPE.optional(),
   max_active: maxActive.optional(),
   shell: z
@@ -178,10 +184,13 @@ export const JOB_SHAPE = z
       maxLength: LIMITS.identityBytes,
       examples: ["prod/db-backup"],
     }),
-    schedule: text("Cron: minute hour day month weekday; or a macro such as @hourly.", {
+    schedule: text("Cron: minute hour day month weekday; a macro such as @hourly; or an interval, @every 90s.", {
       maxLength: LIMITS.expressionChars,
-      examples: ["0 3 * * *", "@hourly"],
-    }),
+      examples: ["0 3 * * *", "@hourly", "@every 90s"],
+    }).optional(),
+    every: durationText("A fixed interval from the start of one run to the next, instead of a schedule.", [
+      "90s",
+    ]).optional(),
     ...SHARED_FIELDS,
     command: z
       .union([z.string(), z.array(z.string())])
@@ -194,7 +203,10 @@ export const JOB_SHAPE = z
   .meta({
     id: "Job",
     description: "One job: around when, how exactly, and what.",
-    oneOf: [{ required: ["command"] }, { required: ["http"] }],
+    allOf: [
+      { oneOf: [{ required: ["schedule"] }, { required: ["every"] }] },
+      { oneOf: [{ required: ["command"] }, { required: ["http"] }] },
+    ],
   });
 
 export type RawJob = z.input<typeof JOB_SHAPE>;

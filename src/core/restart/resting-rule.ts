@@ -12,6 +12,8 @@ import { zoneOf } from "../time/zone.js";
 import { compiledFromTail } from "./rule-templates.js";
 
 const BEFORE_SCHEDULE = '"schedule":"';
+/** Intervals are few: nothing is gained by reading them apart. */
+const BEFORE_INTERVAL = `${BEFORE_SCHEDULE}@every `;
 /** In a text, a quotation mark has a backslash in front: the first place that looks like this is the end. */
 const AFTER_SCHEDULE = '","timezone":"';
 /** Stands in for the schedule of what rules share: no window is too long for it. */
@@ -21,6 +23,7 @@ const STAND_IN = "0 0 1 1 *";
 export function restingRule(identity: string, ruleTail: string): CompiledRule | null {
   const scheduleEnd = ruleTail.indexOf(AFTER_SCHEDULE);
   if (scheduleEnd < 0 || !ruleTail.startsWith(BEFORE_SCHEDULE)) return null;
+  if (ruleTail.startsWith(BEFORE_INTERVAL)) return compiledFromTail(identity, ruleTail);
   const shared = compiledFromTail(identity, BEFORE_SCHEDULE + STAND_IN + ruleTail.slice(scheduleEnd));
   if (shared === null) return null;
   const text = ruleTail.slice(BEFORE_SCHEDULE.length, scheduleEnd);

@@ -36,16 +36,20 @@ function parsed(text: string): object {
 export function compiledFromTail(identity: string, ruleTail: string): CompiledRule | null {
   const template = templateOf(ruleTail);
   if (template === null) return null;
-  const { rule, zone, schedule, leadMs, frame, sample, accepts, stated } = template;
-  const { timezone, dst, window, distribution, seed, constraints } = rule;
+  const { schedule, timezone, dst, window, distribution, seed, constraints, pace } = template.rule;
   return {
-    rule: { identity, schedule: rule.schedule, timezone, dst, window, distribution, seed, constraints },
-    zone,
-    schedule,
-    leadMs,
-    frame,
-    sample,
-    accepts,
-    stated: { ...stated, identity },
+    ...template,
+    rule: {
+      identity,
+      schedule,
+      timezone,
+      dst,
+      window,
+      distribution,
+      seed,
+      constraints,
+      ...(pace === undefined ? {} : { pace }),
+    },
+    stated: { ...template.stated, identity },
   };
 }

@@ -24,10 +24,13 @@ describe("the JSON Schema for editors", () => {
   });
 
   it("accepts the example, and refuses what the reader refuses by its shape", () => {
-    const schema = jobJsonSchema() as { $defs: { Job: { oneOf?: unknown } } };
-    expect(schema.$defs.Job.oneOf).toEqual([{ required: ["command"] }, { required: ["http"] }]);
-    // zod reads everything of JSON Schema but a `oneOf` beside `properties`.
-    delete schema.$defs.Job.oneOf;
+    const schema = jobJsonSchema() as { $defs: { Job: { allOf?: unknown } } };
+    expect(schema.$defs.Job.allOf).toEqual([
+      { oneOf: [{ required: ["schedule"] }, { required: ["every"] }] },
+      { oneOf: [{ required: ["command"] }, { required: ["http"] }] },
+    ]);
+    // zod reads everything of JSON Schema but alternatives beside `properties`.
+    delete schema.$defs.Job.allOf;
     const judge = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
     const example: unknown = parse(readFileSync(new URL("../../../examples/krond.yaml", import.meta.url), "utf8"));
     expect(judge.safeParse(example).error?.issues).toBeUndefined();

@@ -26,6 +26,8 @@ const FIELD_PATHS: Readonly<Record<string, Path>> = {
   shell: ["shell"],
   umask: ["umask"],
   timeout: ["timeout"],
+  min_interval: ["min_interval"],
+  max_interval: ["max_interval"],
   stdout: ["output", "to"],
   stderr: ["output", "to"],
   description: ["description"],
@@ -39,7 +41,9 @@ const LIST_MODIFIERS: Readonly<Record<string, { readonly group: string; readonly
   policy: { group: "policy", unnamed: [] },
   dst: { group: "dst", unnamed: [] },
 };
+/** `@every(90s)` stands in the place of the cron fields. */
 const TEXT_MODIFIERS: Readonly<Record<string, Path>> = {
+  every: ["every"],
   tz: ["timezone"],
   only: ["constraints", "only"],
   avoid: ["constraints", "avoid"],
@@ -48,6 +52,7 @@ const MODIFIER_NAMES = [...Object.keys(TEXT_MODIFIERS), ...Object.keys(LIST_MODI
 
 /** How a modifier is written, for hints. */
 const EXAMPLES: Readonly<Record<string, string>> = {
+  every: "@every(90s)",
   tz: "@tz(Europe/Berlin)",
   only: "@only(dow=MON-FRI;hours=9-17)",
   avoid: "@avoid(dates=2026-12-24..2026-12-31)",

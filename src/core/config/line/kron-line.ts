@@ -50,7 +50,12 @@ function inLineWords(problem: Problem): Problem {
     case "command":
       return { code, path: [], message: 'missing command="..."', hint: 'write command="program argument"' };
     default:
-      return { code, path: [], message: "missing schedule", hint: "five fields, or a macro like @hourly, come first" };
+      return {
+        code,
+        path: [],
+        message: "missing schedule",
+        hint: "five fields, a macro like @hourly, or @every(90s) come first",
+      };
   }
 }
 

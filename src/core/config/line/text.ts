@@ -2,7 +2,8 @@
  * Cuts a line of the line format into its parts:
  *
  *     line     = schedule *( blank ( modifier | field ) )
- *     schedule = five words without "=" and "@", or one macro such as @hourly
+ *     schedule = five words without "=" and "@", or one macro such as @hourly, or "@every" blank duration;
+ *                absent where the modifier @every(...) stands in its place
  *     modifier = "@" name "(" anything, quoted texts whole ")"
  *     field    = name "=" ( word | '"' text '"' )        ; \" and \\ are the only escapes
  */
@@ -36,7 +37,7 @@ export interface LineParts {
   readonly fields: readonly NamedPart[];
 }
 
-const MACRO = /@[A-Za-z]+(?=[ \t]|$)/y;
+const MACRO = /@(?:every[ \t]+[0-9.][^ \t]*|[A-Za-z]+)(?=[ \t]|$)/iy;
 const WORD = /[^ \t]+/y;
 const MODIFIER = /@([A-Za-z_]+)\(/y;
 const FIELD = /([A-Za-z_]+)=/y;

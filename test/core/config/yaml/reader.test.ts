@@ -127,7 +127,12 @@ describe("wrong texts: code, line and column", () => {
     const { problems } = readYamlConfig("f.yaml", "jobs:\n  - identity: b\n    command: [x]\n");
     expect(problems).toEqual([
       {
-        problem: { code: "field-missing", message: 'missing field "schedule"', path: ["schedule"] },
+        problem: {
+          code: "field-missing",
+          message: 'missing field "schedule"',
+          path: ["schedule"],
+          hint: "write schedule: 0 3 * * * or every: 90s",
+        },
         file: "f.yaml",
         line: 2,
         column: 5,

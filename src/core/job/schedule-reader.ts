@@ -1,0 +1,113 @@
+/**
+ * Reads when a job is due: a cron expression or an interval, and the bounds of the time between its runs. What speaks of
+ * cron periods alone (windows and what is decided in them) has nothing to say about an interval.
+ */
+import { memoised } from "../base/memo.js";
+import type { Problem } from "../base/problem.js";
+import { err, ok, type Result } from "../base/result.js";
+import { everyText, isEvery, NO_OCCURRENCES, parseEvery, parseInterval } from "../cron/every.js";
+import { parseKronCron } from "../cron/kron-dialect.js";
+import { compileSchedule } from "../cron/schedule.js";
+import type { Pace, SchedulingRule } from "../decision/rule.js";
+import { formatDuration } from "../time/duration.js";
+import { zoneOf } from "../time/zone.js";
+import { take } from "./reading.js";
+import type { PartialRawJob } from "./shape.js";
+
+export interface KnownSchedule {
+  readonly text: string;
+  readonly isInterval: boolean;
+  /** S11: Infinity for an interval. */
+  readonly smallestGapMs: number;
+}
+
+const cronOf = memoised((text): Result<KnownSchedule, Problem> => {
+  const fields = parseKronCron(text);
+  const utc = zoneOf("UTC");
+  if (!fields.ok) return fields;
+  if (!utc.ok) return utc;
+  // S11: gaps are measured in wall-clock time, so any zone will do.
+  const { smallestGapMs } = compileSchedule(fields.value, utc.value);
+  return ok({ text: text.trim(), isInterval: false, smallestGapMs });
+});
+
+/** null: it cannot be read, or is missing. */
+export function readSchedule(raw: PartialRawJob, problems: Problem[]): KnownSchedule | null {
+  const { schedule, every } = raw;
+  if (schedule !== undefined && every !== undefined) {
+    const message = "a job has a cron schedule or an interval, not both";
+    problems.push({ code: "field-conflict", message, path: ["every"], hint: "leave schedule or every out" });
+  }
+  if (schedule !== undefined) return take(scheduleOf(schedule), ["schedule"], null, problems);
+  if (every !== undefined) return take(intervalOf(parseInterval(every)), ["every"], null, problems);
+  const hint = "write schedule: 0 3 * * * or every: 90s";
+  problems.push({ code: "field-missing", message: 'missing field "schedule"', path: ["schedule"], hint });
+  return null;
+}
+
+function scheduleOf(text: string): Result<KnownSchedule, Problem> {
+  return isEvery(text) ? intervalOf(parseEvery(text)) : cronOf(text);
+}
+
+function intervalOf(everyMs: Result<number, Problem>): Result<KnownSchedule, Problem> {
+  if (!everyMs.ok) return everyMs;
+  const { smallestGapMs } = NO_OCCURRENCES;
+  return ok({ text: everyText(everyMs.value), isInterval: true, smallestGapMs });
+}
+
+const LEAVE_OUT = "leave it out for no bound";
+
+const boundOf = memoised((text): Result<number, Problem> => {
+  const bound = parseInterval(text);
+  return bound.ok || bound.error.code !== "duration-range" ? bound : err({ ...bound.error, hint: LEAVE_OUT });
+});
+
+const paceOf = memoised((key): Pace => {
+  const [minMs, maxMs] = JSON.parse(key) as [number | null, number | null];
+  return Object.freeze({ minMs, maxMs });
+});
+
+/** `raw` has defaults merged in; a contradiction is reported where the job itself speaks. */
+export function readPace(raw: PartialRawJob, own: PartialRawJob, problems: Problem[]): Pace | null {
+  if (raw.min_interval === undefined && raw.max_interval === undefined) return null;
+  const minMs = readBound(raw.min_interval, "min_interval", problems);
+  const maxMs = readBound(raw.max_interval, "max_interval", problems);
+  if (minMs !== null && maxMs !== null && minMs > maxMs) {
+    const message = `min_interval ${formatDuration(minMs)} is longer than max_interval ${formatDuration(maxMs)}`;
+    const path = own.min_interval === undefined ? ["max_interval"] : ["min_interval"];
+    problems.push({ code: "duration-range", message, path });
+  }
+  return paceOf(JSON.stringify([minMs, maxMs]));
+}
+
+function readBound(
+  text: string | undefined,
+  field: "min_interval" | "max_interval",
+  problems: Problem[],
+): number | null {
+  return text === undefined ? null : take(boundOf(text), [field], null, problems);
+}
+
+/** What an interval job says of cron periods. To say what would hold anyway, as the canonical form does, is no fault. */
+export function conflictsWithInterval(rule: SchedulingRule): Problem[] {
+  const { window, distribution, seed, dst, constraints } = rule;
+  const problems: Problem[] = [];
+  const refuse = (message: string, path: readonly string[], hint: string): void => {
+    problems.push({ code: "field-conflict", message, path, hint });
+  };
+  const hint = "leave it out, or write a cron schedule";
+  if (window.durationMs > 0) refuse("an interval has no windows", ["window", "duration"], hint);
+  if (distribution.name !== "uniform") {
+    refuse("an interval has no windows to choose a second in", ["distribution"], hint);
+  }
+  if (seed.strategy !== "stable" || seed.salt !== "") {
+    refuse("an interval has no windows to choose a second in", ["seed"], hint);
+  }
+  if (dst.gap !== "skip" || dst.overlap !== "both") {
+    refuse("an interval does not follow the wall clock", ["dst"], "leave it out: clock changes do not matter to it");
+  }
+  if (constraints.only.length > 0 || constraints.avoid.length > 0) {
+    refuse("constraints choose among the seconds of a window, and an interval has none", ["constraints"], hint);
+  }
+  return problems;
+}
