@@ -4,7 +4,8 @@
  */
 import type { CompiledRule } from "../core/decision/model.js";
 import type { Policy } from "../core/job/definition.js";
-import { type ActiveState, activeStates, type StateDocument } from "../core/state/document.js";
+import { nextHintEndAt } from "../core/period/governed.js";
+import { type ActiveState, activeStates, hintsOf, type StateDocument } from "../core/state/document.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
 import { ENGINE, type Engine } from "./engine.js";
 import { type ExecutionSnapshot, executionMachine } from "./execution.machine.js";
@@ -90,7 +91,8 @@ export function liveNominalAt({ period, undecided }: Activation): EpochMs | null
 
 /** The next instant at which the clock alone changes something; null: only an event does. */
 export function nextWakeAt(activation: Activation, successorDueAt: EpochMs | null): EpochMs | null {
-  const instants = [periodWakeAt(activation, successorDueAt), activation.undecided?.retryAt ?? null];
+  const hintEndAt = nextHintEndAt(hintsOf(documentOfActivation(activation)));
+  const instants = [periodWakeAt(activation, successorDueAt), activation.undecided?.retryAt ?? null, hintEndAt];
   for (const { execution } of activation.attempts) {
     instants.push(execution.matches("running") ? execution.context.timeoutAt : null);
   }

@@ -99,6 +99,18 @@ function planPeriod(draft: Draft): void {
 }
 
 function planReturn(draft: Draft): void {
+  const { scope, engine, document, moment } = draft;
+  const rule = { compiled: scope.compiled, isSuspended: scope.policy.suspend };
+  const look = engine.outlook(rule, standingOf(document), moment.now);
+  if (look.kind === "rest" && look.passed === null) {
+    draft.mustReturn = false;
+    draft.period = null;
+    draft.undecided = null;
+    if (look.occasion !== null) {
+      live(draft, look.occasion, null);
+    }
+    return;
+  }
   const nominalAt = returnAt(draft);
   draft.mustReturn = false;
   draft.period = null;
