@@ -21,6 +21,14 @@ export { type RecordVersions, toDecisionRecord } from "./core/decision/record.js
 export { readDecisionRecord } from "./core/decision/record-reader.js";
 export type { Clause, Constraints, Distribution, SchedulingRule, SeedRule, WindowRule } from "./core/decision/rule.js";
 export { type Verification, verifyRecord } from "./core/decision/verify.js";
+export {
+  type EndpointHints,
+  type GovernedEndpoint,
+  type NextRun,
+  type NextRunInput,
+  nextRun,
+  type RunSource,
+} from "./core/governor/next-run.js";
 export type { JobDefinition, Policy, Target } from "./core/job/definition.js";
 export { readJobDefinition } from "./core/job/schema.js";
 export { currentPeriod, nextPeriod } from "./core/period/periods.js";

@@ -10,6 +10,8 @@ export const LIMITS = {
   windowMs: 31 * 24 * 3_600_000,
   /** Of `@every`, `min_interval` and `max_interval`. */
   intervalMs: { min: 1000, max: 366 * 24 * 3_600_000 },
+  hintTtlMs: 31 * 24 * 3_600_000,
+  hintReasonChars: 1000,
   clausesPerJob: 64,
   argvBytes: 1024 * 1024,
   argumentBytes: 128 * 1024,

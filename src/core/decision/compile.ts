@@ -17,7 +17,7 @@ import { windowFrame } from "./window.js";
  * A million jobs have a few thousand schedules: the same expression in the same zone is compiled once. About half a
  * kilobyte each.
  */
-const scheduleOf = memoised(
+const compiledSchedule = memoised(
   (key): Result<Schedule, Problem> => {
     const [schedule, timezone, gap, overlap] = JSON.parse(key) as [string, string, DstRule["gap"], DstRule["overlap"]];
     const [fields, zone] = [parseKronCron(schedule), zoneOf(timezone)];
@@ -27,6 +27,13 @@ const scheduleOf = memoised(
   { entries: 20_000, chars: 512 },
 );
 
+/** The nominal times of a cron expression in a zone. */
+export function scheduleOf({ schedule, timezone, dst }: ScheduleText): Result<Schedule, Problem> {
+  return compiledSchedule(JSON.stringify([schedule, timezone, dst.gap, dst.overlap]));
+}
+
+type ScheduleText = Pick<SchedulingRule, "schedule" | "timezone" | "dst">;
+
 /** Does once what all decisions of a rule share. A rule has been validated: one that cannot be compiled is a bug. */
 export function compileRule(rule: SchedulingRule): CompiledRule {
   const zone = validated(zoneOf(rule.timezone), rule);
@@ -35,7 +42,7 @@ export function compileRule(rule: SchedulingRule): CompiledRule {
   return {
     rule,
     zone,
-    schedule: everyMs === null ? validated(scheduleOf(scheduleKey(rule)), rule) : NO_OCCURRENCES,
+    schedule: everyMs === null ? validated(scheduleOf(rule), rule) : NO_OCCURRENCES,
     everyMs,
     minMs: rule.pace?.minMs ?? null,
     maxMs: rule.pace?.maxMs ?? null,
@@ -45,10 +52,6 @@ export function compileRule(rule: SchedulingRule): CompiledRule {
     accepts: compileConstraints(rule.constraints, zone),
     stated: statedRule(rule),
   };
-}
-
-function scheduleKey({ schedule, timezone, dst }: SchedulingRule): string {
-  return JSON.stringify([schedule, timezone, dst.gap, dst.overlap]);
 }
 
 function validated<T>(result: Result<T, Problem>, rule: SchedulingRule): T {
