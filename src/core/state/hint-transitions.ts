@@ -3,18 +3,12 @@
  * document, so that they survive a restart and go in the transaction that consumes or ends them (S42).
  */
 import type { HintsInForce } from "../governor/governor.js";
+import type { Hint, HintKind } from "../governor/hint.js";
 import type { PeriodGap } from "../period/periods.js";
 import { type EpochMs, formatInstant, formatSecond, SECOND_MS } from "../time/instant.js";
 import { type HintsState, hintsOf, isSlotUsed, type StateDocument } from "./document.js";
 import type { LedgerFact } from "./facts.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
-
-export const HINT_KINDS = ["interval", "oneshot"] as const;
-export type HintKind = (typeof HINT_KINDS)[number];
-
-export type Hint =
-  | { readonly kind: "interval"; readonly intervalMs: number; readonly expiresAt: EpochMs; readonly reason: string }
-  | { readonly kind: "oneshot"; readonly nextRunAt: EpochMs; readonly expiresAt: EpochMs; readonly reason: string };
 
 /** What becomes of the schedule when the last hint that stood in for it ends. */
 export interface Aftermath {
