@@ -8,6 +8,7 @@ import { dueAt, type Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
 import { type EpochMs, floorToSecond } from "../core/time/instant.js";
 import type { Elder } from "./activation.js";
+import { resolve } from "./advance.js";
 import { type Draft, isUnclaimed } from "./draft.js";
 
 /** A bound on the periods that one step may settle; the next wake goes on where it ended. */
@@ -169,7 +170,7 @@ export function take(draft: Draft, nominalAt: EpochMs | null): void {
   try {
     const decision = engine.decide(scope.compiled, nominalAt);
     const heldUntilAt = elder !== null && dueAt(decision) < elder.dueAt ? elder.madeWayAt : null;
-    draft.period = engine.period.resolveState({
+    draft.period = resolve(engine.period, {
       value: "planned",
       context: { decision, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null },
     });
