@@ -7,6 +7,7 @@ import type { Policy } from "../core/job/definition.js";
 import { nextHintEndAt } from "../core/period/governed.js";
 import { type ActiveState, activeStates, hintsOf, type StateDocument } from "../core/state/document.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
+import { resolve } from "./advance.js";
 import { ENGINE, type Engine } from "./engine.js";
 import { type ExecutionSnapshot, executionMachine } from "./execution.machine.js";
 import { type JobSnapshot, jobSnapshotOf } from "./job.machine.js";
@@ -119,7 +120,7 @@ function pauseEndAt(job: JobSnapshot): EpochMs {
 /** S29: the process was started by an earlier daemon, so its gate is long behind it or closed. */
 function adopted(active: ActiveState, scope: JobScope): ExecutionSnapshot {
   const startedAt = instantOf(active.StartedAt);
-  return executionMachine.resolveState({
+  return resolve(executionMachine, {
     value: { running: active.Confirmed === true ? "confirmed" : "released" },
     context: {
       attempt: {

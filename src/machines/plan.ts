@@ -12,6 +12,7 @@ import { standingOf } from "../core/state/document.js";
 import type { Aftermath } from "../core/state/hint-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { Elder } from "./activation.js";
+import { resolve } from "./advance.js";
 import type { Draft } from "./draft.js";
 
 /** Finds the live occasion where there is none, and looks for it anew on return (S13) and after every change (S41). */
@@ -169,7 +170,7 @@ function nextPeriodOf(draft: Draft): CronOccasion | null {
 }
 
 function live(draft: Draft, occasion: Occasion, heldUntilAt: EpochMs | null): void {
-  draft.period = draft.engine.period.resolveState({
+  draft.period = resolve(draft.engine.period, {
     value: "planned",
     context: { occasion, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null },
   });
