@@ -18,10 +18,32 @@ import type { JobEvent } from "./job-logic.js";
 import type { PeriodSnapshot } from "./period.machine.js";
 import type { PeriodContext, PeriodEvent } from "./period-logic.js";
 
-/** What a step may know of the outside: one instant, and an id that was never used before. */
+/** A gate that was made ahead of its second, for exactly this period (S23). */
+export interface GateAhead {
+  readonly attemptId: string;
+  readonly periodId: string;
+}
+
+/** What a step may know of the outside: one instant, the gate that waits, and ids that were never used before. */
 export interface Moment {
   readonly now: EpochMs;
-  readonly freshId: string;
+  /** The attempt that it was made for takes its id, and no other one does. */
+  readonly gate: GateAhead | null;
+  freshId(): string;
+}
+
+/** What came to its end in a step, as it was then: the activation holds none of it any more. */
+export interface Ended {
+  /** With the end of the period that each one has claimed. */
+  readonly attempts: readonly Attempt[];
+  /** Periods that were never claimed. */
+  readonly periods: readonly EndedPeriod[];
+}
+
+export interface EndedPeriod {
+  readonly period: PeriodSnapshot;
+  /** null: it was given up, or passed over, without an outcome. */
+  readonly closing: Closing | null;
 }
 
 export class Draft {
@@ -29,6 +51,8 @@ export class Draft {
   readonly scope: JobScope;
   readonly moment: Moment;
   readonly outward: OutwardEffect[] = [];
+  private readonly endedAttempts: Attempt[] = [];
+  private readonly endedPeriods: EndedPeriod[] = [];
   job: JobSnapshot;
   period: PeriodSnapshot | null;
   undecided: Undecided | null;
@@ -80,6 +104,12 @@ export class Draft {
     return { job, period, undecided, attempts, passedAt, mustReturn, notedGapAt };
   }
 
+  /** A period that is live again by now has not ended. */
+  get ended(): Ended {
+    const periods = this.endedPeriods.filter(({ period }) => !this.holds(period.context.decision.periodId));
+    return { attempts: this.endedAttempts, periods };
+  }
+
   tellJob(event: JobEvent): void {
     const { snapshot, effects } = advance(this.engine.job, this.job, event);
     this.job = snapshot;
@@ -102,6 +132,7 @@ export class Draft {
       this.replace({ ...attempt, execution: snapshot });
       this.route(effects, attemptId);
       if (snapshot.matches("ended")) {
+        this.endedAttempts.push(...this.attempts.filter((other) => idOf(other) === attemptId));
         this.attempts = this.attempts.filter((other) => idOf(other) !== attemptId);
       }
     }
@@ -122,18 +153,26 @@ export class Draft {
   /** A new attempt, whose gate is being made. */
   arm(params: Omit<AttemptParams, "attemptId">, startByAt: EpochMs): void {
     const { killGraceMs, timeoutMs } = this.scope;
-    const attempt = { ...params, attemptId: this.moment.freshId };
+    const attempt = { ...params, attemptId: this.attemptIdFor(params) };
     const { snapshot, effects } = begin(this.engine.execution, { attempt, startByAt, killGraceMs, timeoutMs });
     this.attempts = [...this.attempts, { execution: snapshot, period: null }];
     this.route(effects, attempt.attemptId);
   }
 
+  /** The live period is handled, or passed over, or given up. */
+  leave(closing: Closing | null): void {
+    if (this.period !== null) {
+      this.endedPeriods.push({ period: this.period, closing });
+      this.period = null;
+    }
+  }
+
   /** The live period was handled, or needs no outcome: the next one follows it. */
-  pass({ decision, heldUntilAt }: PeriodContext): void {
+  pass({ decision, heldUntilAt }: PeriodContext, closing: Closing | null): void {
     const elderDueAt = Math.max(dueAt(decision), heldUntilAt ?? Number.NEGATIVE_INFINITY);
     this.elder = { dueAt: elderDueAt, madeWayAt: this.moment.now };
     this.passedAt = decision.nominalAt;
-    this.period = null;
+    this.leave(closing);
   }
 
   /** The claim goes into the transaction: from here on the period belongs to its attempt. */
@@ -142,7 +181,17 @@ export class Draft {
     if (attempt !== undefined) {
       this.replace({ ...attempt, period });
     }
-    this.pass(period.context);
+    this.pass(period.context, null);
+  }
+
+  private holds(periodId: string): boolean {
+    const claimed = this.attempts.map(({ period }) => period);
+    return [this.period, ...claimed].some((period) => period?.context.decision.periodId === periodId);
+  }
+
+  private attemptIdFor({ source, periodId }: Omit<AttemptParams, "attemptId">): string {
+    const { gate } = this.moment;
+    return gate !== null && source === null && gate.periodId === periodId ? gate.attemptId : this.moment.freshId();
   }
 
   private replace(changed: Attempt): void {
@@ -208,7 +257,7 @@ export class Draft {
     const context = this.period?.context;
     if (context !== undefined) {
       this.tellJob({ type: "CLOSE", decision: context.decision, closing, now: this.moment.now });
-      this.pass(context);
+      this.pass(context, closing);
     }
   }
 

@@ -66,7 +66,7 @@ function passOver(draft: Draft, reason: "already_handled" | "before_definition")
     const { identity, periodId } = context.decision;
     draft.tellJob({ type: "NOTED", fact: { kind: "before_definition", identity, periodId, at: draft.moment.now } });
   }
-  draft.pass(context);
+  draft.pass(context, null);
   draft.tellJob({ type: "PASSED" });
 }
 
@@ -100,7 +100,7 @@ export function dropLive(draft: Draft): void {
       draft.tellAttempt(attemptId, { type: "CLOSE" });
     }
   }
-  draft.period = null;
+  draft.leave(null);
   draft.undecided = null;
   draft.tellJob({ type: "PASSED" });
 }
@@ -139,7 +139,7 @@ function planReturn(draft: Draft): void {
   const { scope, engine, moment, document } = draft;
   const plan = engine.planOnReturn(scope.compiled, standingOf(document), moment.now);
   draft.mustReturn = false;
-  draft.period = null;
+  draft.leave(null);
   draft.undecided = null;
   if (plan.isStateAhead) {
     draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId: document.LastHandledPeriodID } });

@@ -9,7 +9,7 @@ import type { ClaimedProcess } from "../core/state/period-transitions.js";
 import type { RunEnding } from "../core/state/run-transitions.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Activation, Attempt, JobScope } from "./activation.js";
-import { Draft, idOf, type Moment } from "./draft.js";
+import { Draft, type Ended, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
 import { ENGINE, type Engine } from "./engine.js";
 import { apply, dropLive, evaluate, failStart, startIfCleared, successorDueAt, take } from "./judge.js";
@@ -45,6 +45,7 @@ export interface Step {
   readonly activation: Activation;
   /** In order. Nothing may be done before what stands before it, and GO not before its claim is durable. */
   readonly effects: readonly OutwardEffect[];
+  readonly ended: Ended;
   /** S13: for `nextWakeAt`. */
   readonly successorDueAt: EpochMs | null;
 }
@@ -58,6 +59,7 @@ export function createStepper(engine: Engine): Stepper {
     return {
       activation: draft.result(),
       effects: draft.outward,
+      ended: draft.ended,
       successorDueAt: draft.period?.matches({ eligible: "retrying" }) === true ? successorDueAt(draft) : null,
     };
   };
