@@ -82,7 +82,7 @@ function planPeriod(draft: Draft): void {
   const { undecided, moment, passedAt, engine, scope, document } = draft;
   if (draft.period !== null && draft.period.context.occasion.source !== "cron" && isWaiting(draft)) {
     // What planned it is gone.
-    draft.period = null;
+    draft.leave(null);
   }
   const hasNothing = draft.period === null && undecided === null;
   if ((draft.mustReturn && isUntouched(draft)) || (hasNothing && passedAt === null)) {
@@ -105,7 +105,7 @@ function planReturn(draft: Draft): void {
   const look = engine.outlook(rule, standingOf(document), moment.now);
   if (look.kind === "rest" && look.passed === null) {
     draft.mustReturn = false;
-    draft.period = null;
+    draft.leave(null);
     draft.undecided = null;
     if (look.occasion !== null) {
       live(draft, look.occasion, null);
@@ -114,7 +114,7 @@ function planReturn(draft: Draft): void {
   }
   const nominalAt = returnAt(draft);
   draft.mustReturn = false;
-  draft.period = null;
+  draft.leave(null);
   draft.undecided = null;
   take(draft, nominalAt);
 }
@@ -145,7 +145,10 @@ function planGoverned(draft: Draft): void {
   const standing = standingOf(document);
   const occasion = governedOccasion(scope.compiled, standing, () => nextPeriodOf(draft), moment.now);
   draft.mustReturn = false;
-  draft.period = null;
+  if (occasion !== null && isSame(draft.period?.context.occasion, occasion)) {
+    return;
+  }
+  draft.leave(null);
   if (occasion === null) {
     return;
   }
@@ -227,4 +230,8 @@ function isWaiting({ period }: Pick<Draft, "period">): boolean {
 /** Planned, and its time has not come. */
 function isAhead({ period, moment }: Draft): boolean {
   return period?.matches("planned") === true && moment.now < period.context.occasion.dueAt;
+}
+
+function isSame(one: Occasion | undefined, { source, slotAt, dueAt: at }: Occasion): boolean {
+  return one?.source === source && one.slotAt === slotAt && one.dueAt === at;
 }

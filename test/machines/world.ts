@@ -112,7 +112,7 @@ function remembering(step: Stepper, intern: Setting["intern"]): Stepper {
   return (scope, activation, event, moment) => {
     const steps = known.get(activation) ?? new Map<string, Step>();
     known.set(activation, steps);
-    const key = JSON.stringify([event, moment]);
+    const key = JSON.stringify([event, moment.now, moment.freshId()]);
     const seen = steps.get(key);
     if (seen !== undefined) {
       return seen;
@@ -304,7 +304,8 @@ function tell(setting: Setting, world: World, event: ActivationEvent): World {
   if (world.daemon === null) {
     return world;
   }
-  const moment = { now: nowOf(world), freshId: freshId(world) };
+  const id = freshId(world);
+  const moment = { now: nowOf(world), gate: null, freshId: () => id };
   const { activation, effects } = setting.step(setting.scope, world.daemon.activation, event, moment);
   let next: World = { ...world, daemon: { ...world.daemon, activation } };
   for (const effect of effects) {

@@ -376,22 +376,22 @@ export const MUTANTS = [
   {
     name: "S23: claims that were rehearsed are released before they are durable",
     file: REHEARSED,
-    search: "await this.committer.add({",
-    replace: "void this.committer.add({",
+    search: "await committer.add({",
+    replace: "void committer.add({",
     tests: REHEARSAL_TESTS,
   },
   {
     name: "S23: a rehearsal stands whatever its job has heard since",
     file: "src/actors/supervisor/rows/job-entry.ts",
-    search: "if (this.prearmed !== null) this.prearmed.rehearsal = null;",
+    search: "if (this.#prearmed !== null) this.#prearmed.rehearsal = null;",
     replace: "",
     tests: REHEARSAL_TESTS,
   },
   {
     name: "S20: a rehearsal holds beyond its second",
     file: REHEARSED,
-    search: "return isOnTime(rehearsal, now) ? { entry, rehearsal } : null;",
-    replace: "return isOnTime(rehearsal, rehearsal.forAt) && now > 0 ? { entry, rehearsal } : null;",
+    search: "return isOnTime(rehearsal, now) ? rehearsal : null;",
+    replace: "return isOnTime(rehearsal, rehearsal.forAt) && now > 0 ? rehearsal : null;",
     tests: REHEARSAL_TESTS,
   },
 ];

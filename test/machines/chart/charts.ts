@@ -1,5 +1,7 @@
 /** Every chart of ours, with what it can begin with and be told: enough to reach each of its states. */
+
 import type { AnyStateMachine, EventObject } from "xstate";
+import { cronOccasion } from "../../../src/core/period/occasion.js";
 import { newDocument } from "../../../src/core/state/document.js";
 import { executionMachine } from "../../../src/machines/execution.machine.js";
 import type { ExecutionEvent } from "../../../src/machines/execution-logic.js";
@@ -32,7 +34,15 @@ const BOOLEANS = [false, true];
 const JOB: readonly JobEvent[] = [
   { type: "CLAIM", decision: P1, process: GATE, attemptId: "a", now: NOW },
   { type: "CLAIM", decision: P2, process: { ...GATE, pid: 8 }, attemptId: "b", now: NOW },
-  { type: "CLAIM_SLOT", source: "manual", slotAt: NOW, process: { ...GATE, pid: 9 }, attemptId: "c", now: NOW },
+  {
+    type: "CLAIM_SLOT",
+    aftermath: null,
+    source: "manual",
+    slotAt: NOW,
+    process: { ...GATE, pid: 9 },
+    attemptId: "c",
+    now: NOW,
+  },
   { type: "CLOSE", decision: P2, closing: { outcome: "missed", reason: "deadline" }, now: NOW },
   { type: "RUN_CONFIRMED", run: RUN },
   { type: "RUN_ENDED", run: RUN, ending: ENDING, now: NOW },
@@ -41,6 +51,9 @@ const JOB: readonly JobEvent[] = [
   { type: "REMOVED", now: NOW },
   { type: "PAUSED", untilAt: NOW + 60_000, reason: "deploy", now: NOW },
   { type: "RESUMED", now: NOW },
+  { type: "HINTED", hint: { kind: "oneshot", nextRunAt: NOW, expiresAt: NOW + 60_000, reason: "r" }, now: NOW },
+  { type: "UNHINTED", kind: "all", aftermath: null, now: NOW },
+  { type: "HINTS_EXPIRED", aftermath: { fromAt: NOW, gap: null }, now: NOW + 60_000 },
   { type: "NOTED", fact: { kind: "before_definition", identity: IDENTITY, periodId: P1.periodId, at: NOW } },
   { type: "CONFIGURED", isSuspended: true, historyLimit: 1 },
   { type: "CONFIGURED", isSuspended: false, historyLimit: 1 },
@@ -139,7 +152,7 @@ const subject = (
 
 export const SUBJECTS: readonly Subject[] = [
   subject("job", jobMachine, [JOB_INPUT, { ...JOB_INPUT, isSuspended: true }], JOB),
-  subject("period", periodMachine, [{ decision: P1, heldUntilAt: null }], PERIOD),
+  subject("period", periodMachine, [{ occasion: cronOccasion(P1), heldUntilAt: null }], PERIOD),
   subject("execution", executionMachine, [EXECUTION_INPUT, { ...EXECUTION_INPUT, timeoutMs: null }], EXECUTION),
   subject("supervisor", supervisorMachine, [undefined], SUPERVISOR),
   subject("task", taskMachine, [undefined], TASK),
