@@ -4,7 +4,6 @@
  */
 import type { CompiledRule } from "../core/decision/model.js";
 import type { Policy } from "../core/job/definition.js";
-import { dueAt } from "../core/period/policy.js";
 import { type ActiveState, activeStates, type StateDocument } from "../core/state/document.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
 import { ENGINE, type Engine } from "./engine.js";
@@ -85,7 +84,8 @@ export function isResting({ period, attempts }: Activation): boolean {
 
 /** The nominal time to come back with; null when there is none left. */
 export function liveNominalAt({ period, undecided }: Activation): EpochMs | null {
-  return period?.context.decision.nominalAt ?? undecided?.nominalAt ?? null;
+  const occasion = period?.context.occasion;
+  return (occasion?.source === "cron" ? occasion.slotAt : undecided?.nominalAt) ?? null;
 }
 
 /** The next instant at which the clock alone changes something; null: only an event does. */
@@ -107,7 +107,7 @@ function periodWakeAt({ job, period }: Activation, successorDueAt: EpochMs | nul
     return Math.min(period.context.retryAt ?? Number.POSITIVE_INFINITY, successorDueAt ?? Number.POSITIVE_INFINITY);
   }
   const isWaiting = period.matches("planned") || period.matches({ eligible: "judging" });
-  return isWaiting ? Math.max(dueAt(period.context.decision), pausedUntilAt) : null;
+  return isWaiting ? Math.max(period.context.occasion.dueAt, pausedUntilAt) : null;
 }
 
 function pauseEndAt(job: JobSnapshot): EpochMs {

@@ -2,7 +2,8 @@
  * An activation while one step of it is being taken: tells the charts what happened, and routes what they ask of each
  * other. What is left over are the effects that leave the activation. It lives for one step and is seen by nothing else.
  */
-import { type ActiveRun, dueAt, type RunKey } from "../core/period/policy.js";
+import { isOwnSource, recordedSource } from "../core/period/occasion.js";
+import type { ActiveRun, RunKey } from "../core/period/policy.js";
 import { activeRuns, isSameRun, type StateDocument } from "../core/state/document.js";
 import type { Closing } from "../core/state/period-transitions.js";
 import type { RunEnding } from "../core/state/run-transitions.js";
@@ -129,10 +130,12 @@ export class Draft {
   }
 
   /** The live period was handled, or needs no outcome: the next one follows it. */
-  pass({ decision, heldUntilAt }: PeriodContext): void {
-    const elderDueAt = Math.max(dueAt(decision), heldUntilAt ?? Number.NEGATIVE_INFINITY);
-    this.elder = { dueAt: elderDueAt, madeWayAt: this.moment.now };
-    this.passedAt = decision.nominalAt;
+  pass({ occasion, heldUntilAt }: PeriodContext): void {
+    if (occasion.source === "cron") {
+      const elderDueAt = Math.max(occasion.dueAt, heldUntilAt ?? Number.NEGATIVE_INFINITY);
+      this.elder = { dueAt: elderDueAt, madeWayAt: this.moment.now };
+      this.passedAt = occasion.slotAt;
+    }
     this.period = null;
   }
 
@@ -173,7 +176,7 @@ export class Draft {
         this.recordEnd(attemptId, effect.params.ending);
         return;
       case "refuse":
-        this.hasFailed ||= this.attempt(attemptId)?.execution.context.attempt.source === null;
+        this.hasFailed ||= this.isForLive(attemptId);
         return;
       case "persist":
         // Without a fact nothing changed: a repeated report costs no transaction.
@@ -186,13 +189,18 @@ export class Draft {
     }
   }
 
+  private isForLive(attemptId: string): boolean {
+    const attempt = this.attempt(attemptId)?.execution.context.attempt;
+    return attempt !== undefined && isOwnSource(attempt.source);
+  }
+
   private startLive(startByAt: EpochMs): void {
-    const decision = this.period?.context.decision;
-    if (decision === undefined || decision.chosenAt === null) {
-      throw new Error("invariant broken: an attempt without a period that can be started");
+    const occasion = this.period?.context.occasion;
+    if (occasion === undefined || occasion.chosenAt === null) {
+      throw new Error("invariant broken: an attempt without an occasion that can be started");
     }
-    const { periodId, nominalAt, chosenAt } = decision;
-    this.arm({ source: null, periodId, slotAt: nominalAt, chosenAt }, startByAt);
+    const { source, periodId, slotAt, chosenAt } = occasion;
+    this.arm({ source: recordedSource(source), periodId, slotAt, chosenAt }, startByAt);
   }
 
   private endVictims(victims: readonly RunKey[]): void {
@@ -206,10 +214,11 @@ export class Draft {
 
   private settle(closing: Closing): void {
     const context = this.period?.context;
-    if (context !== undefined) {
-      this.tellJob({ type: "CLOSE", decision: context.decision, closing, now: this.moment.now });
-      this.pass(context);
-    }
+    if (context === undefined) return;
+    const { decision } = context.occasion;
+    if (decision === null) throw new Error(`invariant broken: a slot of ${this.document.Identity} was closed`);
+    this.tellJob({ type: "CLOSE", decision, closing, now: this.moment.now });
+    this.pass(context);
   }
 
   private recordStart(attemptId: string): void {

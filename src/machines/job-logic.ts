@@ -7,11 +7,20 @@ import { define, pause, resume, retire } from "../core/state/definition-transiti
 import { activeStates, type StateDocument, standingOf } from "../core/state/document.js";
 import type { LedgerFact } from "../core/state/facts.js";
 import {
+  type Aftermath,
+  clearHints,
+  expireHints,
+  type Hint,
+  type HintKind,
+  setHint,
+} from "../core/state/hint-transitions.js";
+import {
   type ClaimedProcess,
   type Closing,
   claimPeriod,
   claimSlot,
   closePeriod,
+  type SlotClaim,
 } from "../core/state/period-transitions.js";
 import { completeRun, confirmRun, type RunEnding } from "../core/state/run-transitions.js";
 import { type Transition, unchanged } from "../core/state/transition.js";
@@ -44,14 +53,7 @@ export type RecordEvent =
       readonly attemptId: string;
       readonly now: EpochMs;
     }
-  | {
-      readonly type: "CLAIM_SLOT";
-      readonly source: string;
-      readonly slotAt: EpochMs;
-      readonly process: ClaimedProcess;
-      readonly attemptId: string;
-      readonly now: EpochMs;
-    }
+  | ({ readonly type: "CLAIM_SLOT"; readonly attemptId: string; readonly now: EpochMs } & SlotClaim)
   | { readonly type: "CLOSE"; readonly decision: Decision; readonly closing: Closing; readonly now: EpochMs }
   | { readonly type: "RUN_CONFIRMED"; readonly run: RunKey }
   | { readonly type: "RUN_ENDED"; readonly run: RunKey; readonly ending: RunEnding; readonly now: EpochMs }
@@ -59,6 +61,14 @@ export type RecordEvent =
   | { readonly type: "REMOVED"; readonly now: EpochMs }
   | { readonly type: "PAUSED"; readonly untilAt: EpochMs; readonly reason: string; readonly now: EpochMs }
   | { readonly type: "RESUMED"; readonly now: EpochMs }
+  | { readonly type: "HINTED"; readonly hint: Hint; readonly now: EpochMs }
+  | {
+      readonly type: "UNHINTED";
+      readonly kind: HintKind | "all";
+      readonly aftermath: Aftermath | null;
+      readonly now: EpochMs;
+    }
+  | { readonly type: "HINTS_EXPIRED"; readonly aftermath: Aftermath | null; readonly now: EpochMs }
   /** Something for the ledger that changes nothing else: a gap (S13), a period before the definition (S14). */
   | { readonly type: "NOTED"; readonly fact: LedgerFact };
 
@@ -86,7 +96,7 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
     case "CLAIM":
       return claimPeriod(document, event.decision, event.process, event.now);
     case "CLAIM_SLOT":
-      return claimSlot(document, event.source, event.slotAt, event.process, event.now);
+      return claimSlot(document, event, event.now);
     case "CLOSE":
       return closePeriod(document, event.decision, event.closing, event.now, historyLimit);
     case "RUN_CONFIRMED":
@@ -101,6 +111,12 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
       return pause(document, event.untilAt, event.reason, event.now);
     case "RESUMED":
       return resume(document, event.now);
+    case "HINTED":
+      return setHint(document, event.hint, event.now);
+    case "UNHINTED":
+      return clearHints(document, event.kind, event.aftermath, event.now);
+    case "HINTS_EXPIRED":
+      return expireHints(document, event.aftermath, event.now);
     case "TICK":
       return isPauseOver({ document }, event) ? resume(document, event.now) : unchanged(document);
     case "NOTED":

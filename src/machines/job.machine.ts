@@ -111,6 +111,15 @@ export const jobMachine = setup({
         RESUMED: {
           actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
         },
+        HINTED: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        UNHINTED: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
+        HINTS_EXPIRED: {
+          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
+        },
         NOTED: {
           actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
         },

@@ -1,14 +1,14 @@
 /**
- * The live period of an activation: which one it is, what is to be done about it, when to look again. Works on the draft
- * of one step.
+ * The live occasion of an activation: what is to be done about it, and what becomes of a start that failed. Which one it
+ * is, is found in `plan.ts`. Works on the draft of one step.
  */
-import { deadlineAt, retryAt, retryDelayMs, startLimitAfterReplace } from "../core/period/lateness.js";
-import type { PeriodGap } from "../core/period/periods.js";
-import { dueAt, type Verdict } from "../core/period/policy.js";
+import { deadlineAt, retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
+import { isOwnSource } from "../core/period/occasion.js";
+import type { Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
-import { type EpochMs, floorToSecond } from "../core/time/instant.js";
-import type { Elder } from "./activation.js";
+import { floorToSecond } from "../core/time/instant.js";
 import { type Draft, isUnclaimed } from "./draft.js";
+import { planLive, successorDueAt } from "./plan.js";
 
 /** A bound on the periods that one step may settle; the next wake goes on where it ended. */
 export const PERIODS_PER_STEP = 64;
@@ -22,14 +22,14 @@ export function evaluate(draft: Draft, isReturning: boolean): void {
   }
 }
 
-/** Judges anew, as the policy sees it. True: the period is settled or passed, look at the next. */
+/** Judges anew, as the policy sees it. True: the occasion is settled or passed, look at the next. */
 function judgeLive(draft: Draft): boolean {
   const { period, scope, moment, engine, document, active } = draft;
   if (period === null || isUnderWay(draft) || isResting(draft)) {
     return false;
   }
-  const { decision, heldUntilAt, failures } = period.context;
-  const verdict = engine.verdict(standingOf(document), decision, scope.policy, active, moment.now, {
+  const { occasion, heldUntilAt, failures } = period.context;
+  const verdict = engine.verdict(standingOf(document), occasion, scope.policy, active, moment.now, {
     startGraceMs: scope.startGraceMs,
     heldUntilAt,
     successorDueAt: failures > 0 ? successorDueAt(draft) : null,
@@ -37,25 +37,42 @@ function judgeLive(draft: Draft): boolean {
   return apply(draft, verdict);
 }
 
-/** Carries a verdict to the period. True: the period is settled or passed, look at the next. */
+/** Carries a verdict to the occasion. True: it is settled or passed, look at the next. */
 export function apply(draft: Draft, verdict: Verdict): boolean {
-  const decision = draft.period?.context.decision;
-  if (decision === undefined) {
+  const { period } = draft;
+  if (period === null) {
     return false;
   }
-  const wasPlanned = draft.period?.matches("planned") === true;
+  if (verdict.kind === "nothing") {
+    return leave(draft, verdict.reason);
+  }
+  const wasPlanned = period.matches("planned");
   draft.tellPeriod({ type: "JUDGED", verdict, now: draft.moment.now });
   if (wasPlanned && draft.period?.matches("eligible") === true) {
     draft.tellJob({ type: "DUE" });
   }
-  if (verdict.kind === "nothing" && (verdict.reason === "already_handled" || verdict.reason === "before_definition")) {
-    passOver(draft, verdict.reason);
-  }
   return draft.period === null;
 }
 
+/** Nothing is done about it: it waits where it is, so that a job that may not start anything can rest; or it is passed. */
+function leave(draft: Draft, reason: Extract<Verdict, { kind: "nothing" }>["reason"]): boolean {
+  switch (reason) {
+    case "already_handled":
+    case "before_definition":
+    case "not_evaluated":
+      passOver(draft, reason);
+      return true;
+    default:
+      // One that was being started is judged again from the beginning when it may be.
+      if (draft.period?.matches("planned") === false) {
+        draft.tellPeriod({ type: "JUDGED", verdict: { kind: "nothing", reason }, now: draft.moment.now });
+      }
+      return false;
+  }
+}
+
 /** S14: what is not triggered gets no outcome; why is for the ledger. */
-function passOver(draft: Draft, reason: "already_handled" | "before_definition"): void {
+function passOver(draft: Draft, reason: "already_handled" | "before_definition" | "not_evaluated"): void {
   const context = draft.period?.context;
   if (context === undefined) {
     return;
@@ -63,21 +80,25 @@ function passOver(draft: Draft, reason: "already_handled" | "before_definition")
   // Once, when the definition comes into force: every later return passes it over again.
   const isNews = standingOf(draft.document).definedAt === floorToSecond(draft.moment.now);
   if (reason === "before_definition" && isNews) {
-    const { identity, periodId } = context.decision;
+    const { identity } = draft.scope.compiled.rule;
+    const { periodId } = context.occasion;
     draft.tellJob({ type: "NOTED", fact: { kind: "before_definition", identity, periodId, at: draft.moment.now } });
   }
   draft.pass(context);
   draft.tellJob({ type: "PASSED" });
 }
 
-/** S24, S25: nothing was started; the period stays open until its deadline has passed. */
+/** S24, S25: nothing was started; the occasion stays open until its deadline has passed, if it has one. */
 export function failStart(draft: Draft): void {
   const { period, scope, moment } = draft;
-  const chosenAt = period?.context.decision.chosenAt ?? null;
-  if (period === null || chosenAt === null || !isUnderWay(draft)) {
+  const occasion = period?.context.occasion;
+  if (period === null || occasion === undefined || occasion.chosenAt === null || !isUnderWay(draft)) {
     return;
   }
-  const limitAt = deadlineAt(chosenAt, scope.policy.deadlineMs, period.context.heldUntilAt);
+  const limitAt =
+    occasion.source === "cron"
+      ? deadlineAt(occasion.chosenAt, scope.policy.deadlineMs, period.context.heldUntilAt)
+      : Number.POSITIVE_INFINITY;
   draft.tellPeriod({ type: "START_FAILED", retryAt: retryAt(period.context.failures + 1, limitAt, moment.now) });
 }
 
@@ -92,106 +113,17 @@ export function startIfCleared(draft: Draft): void {
   }
 }
 
-/** Gives up what is not on record: the live period, and the gate that was made for it. */
+/** Gives up what is not on record: the live occasion, and the gate that was made for it. */
 export function dropLive(draft: Draft): void {
   for (const { execution } of draft.attempts) {
     const { attemptId, source } = execution.context.attempt;
-    if (source === null && isUnclaimed(execution)) {
+    if (isOwnSource(source) && isUnclaimed(execution)) {
       draft.tellAttempt(attemptId, { type: "CLOSE" });
     }
   }
   draft.period = null;
   draft.undecided = null;
   draft.tellJob({ type: "PASSED" });
-}
-
-/** S13: when the period after the live one is due; a period that failed is open no longer than that. */
-export function successorDueAt(draft: Draft): EpochMs | null {
-  const { period, scope, engine, document } = draft;
-  if (period === null) {
-    return null;
-  }
-  const nextAt = engine.planAfter(scope.compiled, standingOf(document), period.context.decision.nominalAt);
-  return nextAt === null ? null : dueAt(engine.decide(scope.compiled, nextAt));
-}
-
-/** Finds the live period where there is none, and looks for it anew on return (S13). */
-function planLive(draft: Draft): void {
-  const { document, undecided, moment, passedAt, engine, scope } = draft;
-  if (document.RemovedAt !== undefined) {
-    return;
-  }
-  if ((draft.mustReturn && isUntouched(draft)) || (draft.period === null && undecided === null && passedAt === null)) {
-    planReturn(draft);
-    return;
-  }
-  if (draft.period !== null || (undecided !== null && moment.now < undecided.retryAt)) {
-    return;
-  }
-  if (undecided !== null) {
-    take(draft, undecided.nominalAt);
-    return;
-  }
-  take(draft, passedAt === null ? null : engine.planAfter(scope.compiled, standingOf(document), passedAt));
-}
-
-function planReturn(draft: Draft): void {
-  const { scope, engine, moment, document } = draft;
-  const plan = engine.planOnReturn(scope.compiled, standingOf(document), moment.now);
-  draft.mustReturn = false;
-  draft.period = null;
-  draft.undecided = null;
-  if (plan.isStateAhead) {
-    draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId: document.LastHandledPeriodID } });
-  }
-  if (plan.gap !== null) {
-    noteGap(draft, plan.gap);
-  }
-  take(draft, plan.liveAt);
-}
-
-/** One line for the whole gap, and another only when it has grown. */
-function noteGap(draft: Draft, gap: PeriodGap): void {
-  if (draft.notedGapAt === null || gap.lastAt > draft.notedGapAt) {
-    const { identity } = draft.scope.compiled.rule;
-    draft.tellJob({ type: "NOTED", fact: { kind: "periods_not_evaluated", identity, ...gap, at: draft.moment.now } });
-    draft.notedGapAt = gap.lastAt;
-  }
-}
-
-/** Makes the period with this nominal time the live one. */
-export function take(draft: Draft, nominalAt: EpochMs | null): void {
-  if (nominalAt === null) {
-    return;
-  }
-  const { engine, scope } = draft;
-  const elder = elderOf(draft);
-  try {
-    const decision = engine.decide(scope.compiled, nominalAt);
-    const heldUntilAt = elder !== null && dueAt(decision) < elder.dueAt ? elder.madeWayAt : null;
-    draft.period = engine.period.resolveState({
-      value: "planned",
-      context: { decision, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null },
-    });
-    draft.undecided = null;
-    draft.tellJob({ type: "PLANNED" });
-  } catch (error) {
-    postpone(draft, nominalAt, error);
-  }
-}
-
-/** S11: what is to be taken now had to wait for it, if it was due before it. */
-function elderOf({ elder, undecided }: Draft): Elder | null {
-  return elder ?? undecided?.elder ?? null;
-}
-
-/** S18: not handled, and tried again with the same inputs. */
-function postpone(draft: Draft, nominalAt: EpochMs, error: unknown): void {
-  const failures = (draft.undecided?.failures ?? 0) + 1;
-  const message = error instanceof Error ? error.message : String(error);
-  const dueAgainAt = draft.moment.now + retryDelayMs(failures);
-  draft.undecided = { nominalAt, elder: elderOf(draft), failures, retryAt: dueAgainAt };
-  draft.outward.push({ type: "undecided", params: { nominalAt, failures, message } });
 }
 
 /** A gate is being made or victims are being ended: what comes of it will be told. */
@@ -203,20 +135,11 @@ function isUnderWay({ period }: Draft): boolean {
 function isResting(draft: Draft): boolean {
   const { period, moment } = draft;
   if (period?.matches("planned") === true) {
-    return moment.now < dueAt(period.context.decision);
+    return moment.now < period.context.occasion.dueAt;
   }
   if (period?.matches({ eligible: "retrying" }) !== true || moment.now >= (period.context.retryAt ?? moment.now)) {
     return false;
   }
   const successorAt = successorDueAt(draft);
   return successorAt === null || moment.now < successorAt;
-}
-
-/** Never tried: on return it may make room for the period that is current by now. */
-function isUntouched({ period }: Draft): boolean {
-  return (
-    period === null ||
-    period.matches("planned") ||
-    (period.matches({ eligible: "judging" }) && period.context.failures === 0)
-  );
 }

@@ -1,13 +1,13 @@
 /** What the period chart knows, is told, and asks. */
-import type { Decision } from "../core/decision/model.js";
-import { dueAt, type Verdict } from "../core/period/policy.js";
+import type { Occasion } from "../core/period/occasion.js";
+import type { Verdict } from "../core/period/policy.js";
 import type { RunEnding } from "../core/state/run-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { EffectParams } from "./effects.js";
 
 export interface PeriodContext {
-  readonly decision: Decision;
-  /** S11: when the older period was handled that this one had to wait for. */
+  readonly occasion: Occasion;
+  /** S11: when the older period was handled that this one had to wait for; or since when the job's pace allows it. */
   readonly heldUntilAt: EpochMs | null;
   /** The judgement that is being carried out. */
   readonly verdict: Verdict | null;
@@ -19,7 +19,7 @@ export interface PeriodContext {
 }
 
 export interface PeriodInput {
-  readonly decision: Decision;
+  readonly occasion: Occasion;
   readonly heldUntilAt: EpochMs | null;
 }
 
@@ -34,13 +34,13 @@ export type PeriodEvent =
   | { readonly type: "CLAIMED" }
   | { readonly type: "COMPLETED"; readonly ending: RunEnding };
 
-export function firstContext({ decision, heldUntilAt }: PeriodInput): PeriodContext {
-  return { decision, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null };
+export function firstContext({ occasion, heldUntilAt }: PeriodInput): PeriodContext {
+  return { occasion, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null };
 }
 
 /** SPEC: eligible when `now >= chosen_time`. Nothing ever triggers early (S6). */
 export function isEligible(context: PeriodContext, event: PeriodEvent): boolean {
-  return event.type === "JUDGED" && event.now >= dueAt(context.decision);
+  return event.type === "JUDGED" && event.now >= context.occasion.dueAt;
 }
 
 export function isVerdict(context: PeriodContext, kind: Verdict["kind"]): boolean {

@@ -3,16 +3,20 @@
  * arguments give the same step, so that a crash, a replay and a model check all meet the code that runs in production.
  */
 import type { ErrorCode } from "../core/base/errors/registry.js";
+import { isGoverned } from "../core/period/governed.js";
 import { isPast, startLimitAt } from "../core/period/lateness.js";
-import { activeRuns, isSlotTaken, standingOf } from "../core/state/document.js";
-import type { ClaimedProcess } from "../core/state/period-transitions.js";
+import { isOwnSource, recordedSource, type SlotOccasion } from "../core/period/occasion.js";
+import { activeRuns, isSlotUsed, standingOf } from "../core/state/document.js";
+import { type Hint, type HintKind, hintsAfter } from "../core/state/hint-transitions.js";
+import type { ClaimedProcess, SlotClaim } from "../core/state/period-transitions.js";
 import type { RunEnding } from "../core/state/run-transitions.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Activation, Attempt, JobScope } from "./activation.js";
 import { Draft, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
 import { ENGINE, type Engine } from "./engine.js";
-import { apply, dropLive, evaluate, failStart, startIfCleared, successorDueAt, take } from "./judge.js";
+import { apply, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
+import { aftermathOf, successorDueAt, take } from "./plan.js";
 
 export type ActivationEvent =
   /**
@@ -39,7 +43,10 @@ export type ActivationEvent =
   | { readonly type: "DEFINE"; readonly hash: string; readonly carriedAt: EpochMs | null }
   | { readonly type: "REMOVE" }
   | { readonly type: "PAUSE"; readonly untilAt: EpochMs; readonly reason: string }
-  | { readonly type: "RESUME" };
+  | { readonly type: "RESUME" }
+  /** S41: from here on, and until its TTL, this says when the job runs. */
+  | { readonly type: "HINT"; readonly hint: Hint }
+  | { readonly type: "UNHINT"; readonly kind: HintKind | "all" };
 
 export interface Step {
   readonly activation: Activation;
@@ -86,6 +93,13 @@ function receive(draft: Draft, event: ActivationEvent): void {
       draft.tellJob({ type: "RESUMED", now: draft.moment.now });
       evaluate(draft, true);
       return;
+    case "HINT":
+      draft.tellJob({ type: "HINTED", hint: event.hint, now: draft.moment.now });
+      evaluate(draft, false);
+      return;
+    case "UNHINT":
+      endHints(draft, event.kind);
+      return;
     default:
       report(draft, event);
       return;
@@ -101,12 +115,50 @@ function wake(draft: Draft, isReturning: boolean, nominalAt: EpochMs | null): vo
   for (const attempt of draft.attempts) {
     draft.tellAttempt(idOf(attempt), { type: "TICK", now });
   }
+  expireHints(draft);
   const hasReturned = isReturning || (wasPaused && draft.document.Pause === undefined);
   const isResting = draft.period === null && draft.undecided === null && draft.document.RemovedAt === undefined;
-  if (!hasReturned && isResting) {
+  if (!hasReturned && isResting && !isGoverned(draft.scope.compiled, standingOf(draft.document))) {
     take(draft, nominalAt);
   }
   evaluate(draft, hasReturned);
+}
+
+/** S41: at the moment a hint's TTL has passed the job goes by what is left. What is being started goes on. */
+function expireHints(draft: Draft): void {
+  const { document, moment } = draft;
+  if (document.Hints === undefined) {
+    return;
+  }
+  const { left, endedAt } = hintsAfter(document, "expired", moment.now);
+  if (endedAt === null) {
+    return;
+  }
+  draft.tellJob({ type: "HINTS_EXPIRED", aftermath: aftermathOf(draft, left, endedAt), now: moment.now });
+  dropHinted(draft);
+}
+
+function endHints(draft: Draft, kind: HintKind | "all"): void {
+  const { document, moment } = draft;
+  const { left, endedAt } = hintsAfter(document, kind, moment.now);
+  if (endedAt === null) {
+    return;
+  }
+  draft.tellJob({ type: "UNHINTED", kind, aftermath: aftermathOf(draft, left, endedAt), now: moment.now });
+  dropHinted(draft);
+  evaluate(draft, false);
+}
+
+/** What a hint had planned goes with it, unless it is being started. */
+function dropHinted(draft: Draft): void {
+  const { period } = draft;
+  const source = period?.context.occasion.source;
+  const isIdle =
+    period?.matches({ eligible: "starting" }) !== true && period?.matches({ eligible: "clearing" }) !== true;
+  if (isIdle && (source === "hint-interval" || source === "hint-oneshot")) {
+    draft.period = null;
+    draft.tellJob({ type: "PASSED" });
+  }
 }
 
 /** What the launcher or the store says about one attempt. */
@@ -127,6 +179,10 @@ function report(draft: Draft, event: Extract<ActivationEvent, { readonly attempt
     failStart(draft);
   }
   startIfCleared(draft);
+  // S41: a run that has ended may be what the next slot was waiting for.
+  if (event.type !== "DURABLE" && isGoverned(draft.scope.compiled, standingOf(draft.document))) {
+    evaluate(draft, false);
+  }
 }
 
 /** The gate is ready: judged once more, then claimed, or closed again (S20, S23). */
@@ -138,7 +194,7 @@ function claim(draft: Draft, attemptId: string, process: ClaimedProcess): void {
     draft.outward.push({ type: "closeGate", params: { attemptId } });
     return;
   }
-  if (attempt.execution.context.attempt.source === null) {
+  if (isOwnSource(attempt.execution.context.attempt.source)) {
     claimLive(draft, attempt, process);
   } else {
     claimSlot(draft, attempt, process);
@@ -149,16 +205,19 @@ function claimLive(draft: Draft, { execution }: Attempt, process: ClaimedProcess
   const { period, engine, scope, moment, document } = draft;
   const { attempt, startByAt } = execution.context;
   const { attemptId } = attempt;
-  if (period === null || period.context.decision.periodId !== attempt.periodId) {
+  const occasion = period?.context.occasion;
+  const isFor = occasion?.periodId === attempt.periodId && recordedSource(occasion.source) === attempt.source;
+  if (period === null || occasion === undefined || !isFor) {
     draft.tellAttempt(attemptId, { type: "CLOSE" });
     return;
   }
-  const { decision } = period.context;
   const standing = standingOf(document);
   const active = activeRuns(document);
-  const verdict = engine.claimVerdict(standing, decision, scope.policy, active, moment.now, startByAt);
+  const verdict = engine.claimVerdict(standing, occasion, scope.policy, active, moment.now, startByAt);
   if (verdict.kind === "start") {
-    draft.tellJob({ type: "CLAIM", decision, process, attemptId, now: moment.now });
+    const claimed = { process, attemptId, now: moment.now };
+    if (occasion.source === "cron") draft.tellJob({ type: "CLAIM", decision: occasion.decision, ...claimed });
+    else draft.tellJob({ type: "CLAIM_SLOT", ...slotOf(draft, occasion), ...claimed });
     draft.tellAttempt(attemptId, { type: "CLAIM" });
     draft.handOver(attemptId, period);
     evaluate(draft, false);
@@ -170,16 +229,24 @@ function claimLive(draft: Draft, { execution }: Attempt, process: ClaimedProcess
   }
 }
 
+/** S42: the run that a one-shot hint asked for takes the hint with it, in the transaction that claims it. */
+function slotOf(draft: Draft, { source, slotAt }: SlotOccasion): Pick<SlotClaim, "source" | "slotAt" | "aftermath"> {
+  const { document, moment } = draft;
+  if (source !== "hint-oneshot") return { source, slotAt, aftermath: null };
+  const { left } = hintsAfter(document, "oneshot", moment.now);
+  return { source, slotAt, aftermath: aftermathOf(draft, left, moment.now) };
+}
+
 /** S40: the operator's wish or a hint's is not judged by the job's policy, but it runs once, and not long after. */
 function claimSlot(draft: Draft, { execution }: Attempt, process: ClaimedProcess): void {
   const { document, moment } = draft;
   const { attempt, startByAt } = execution.context;
   const { attemptId, source, slotAt } = attempt;
-  if (source === null || isSlotTaken(document, source, slotAt) || isPast(startByAt, moment.now)) {
+  if (source === null || isSlotUsed(document, source, slotAt) || isPast(startByAt, moment.now)) {
     draft.tellAttempt(attemptId, { type: "CLOSE" });
     return;
   }
-  draft.tellJob({ type: "CLAIM_SLOT", source, slotAt, process, attemptId, now: moment.now });
+  draft.tellJob({ type: "CLAIM_SLOT", source, slotAt, aftermath: null, process, attemptId, now: moment.now });
   draft.tellAttempt(attemptId, { type: "CLAIM" });
 }
 
@@ -187,7 +254,7 @@ function run(draft: Draft, source: string, slotAt: EpochMs): void {
   const isAsked = draft.attempts.some(
     ({ execution: { context } }) => context.attempt.source === source && context.attempt.slotAt === slotAt,
   );
-  if (isAsked || isSlotTaken(draft.document, source, slotAt)) {
+  if (isAsked || isSlotUsed(draft.document, source, slotAt)) {
     return;
   }
   const fromAt = floorToSecond(Math.max(slotAt, draft.moment.now));

@@ -43,9 +43,9 @@ export const EQUALITY_ONLY: Protocol = protocolOf({
     const isOld = event.type === "CLAIM" || event.type === "CLOSE";
     return recorded(isOld ? { ...context, document: unhandled(context.document) } : context, event);
   }),
-  verdict: (standing, decision, ...rest) => verdict(seenByEquality(standing, decision.nominalAt), decision, ...rest),
-  claimVerdict: (standing, decision, ...rest) =>
-    claimVerdict(seenByEquality(standing, decision.nominalAt), decision, ...rest),
+  verdict: (standing, occasion, ...rest) => verdict(seenByEquality(standing, occasion.slotAt), occasion, ...rest),
+  claimVerdict: (standing, occasion, ...rest) =>
+    claimVerdict(seenByEquality(standing, occasion.slotAt), occasion, ...rest),
   planOnReturn: (compiled, marks, now) => {
     const currentAt = currentPeriod(compiled, now);
     return planOnReturn(

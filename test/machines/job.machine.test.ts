@@ -120,7 +120,7 @@ describe("snapshot and document", () => {
 
   const event = fc.constantFrom<JobEvent>(
     ...[claim(P1, 7), claim(P2, 8), CLOSE, ended(P1, 7), ended(P2, 8), PAUSE, tick(NOW + 60_000), DEFINED, REMOVED],
-    { type: "CLAIM_SLOT", source: "manual", slotAt: NOW, process: gate(9), attemptId: "a9", now: NOW },
+    { type: "CLAIM_SLOT", aftermath: null, source: "manual", slotAt: NOW, process: gate(9), attemptId: "a9", now: NOW },
     { type: "RESUMED", now: NOW },
   );
 

@@ -83,7 +83,7 @@ function activationKey({ job, period, attempts, passedAt, mustReturn, notedGapAt
     documentKey(job.context.document),
     period && [
       period.value,
-      period.context.decision.nominalAt,
+      period.context.occasion.slotAt,
       period.context.heldUntilAt,
       period.context.failures,
       period.context.retryAt,

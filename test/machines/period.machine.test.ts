@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cronOccasion } from "../../src/core/period/occasion.js";
 import type { Verdict } from "../../src/core/period/policy.js";
 import { advance, begin } from "../../src/machines/advance.js";
 import { type PeriodSnapshot, periodMachine } from "../../src/machines/period.machine.js";
@@ -25,7 +26,10 @@ const CLEARED: PeriodEvent = { type: "CLEARED", startByAt: CHOSEN + 90_000 };
 
 /** As `eligible.starting`, and the effects on the way. */
 function follow(events: readonly PeriodEvent[], decision = DECISION): { state: string; effects: readonly string[] } {
-  let { snapshot }: { snapshot: PeriodSnapshot } = begin(periodMachine, { decision, heldUntilAt: null });
+  let { snapshot }: { snapshot: PeriodSnapshot } = begin(periodMachine, {
+    occasion: cronOccasion(decision),
+    heldUntilAt: null,
+  });
   const effects: string[] = [];
   for (const event of events) {
     const next = advance(periodMachine, snapshot, event);

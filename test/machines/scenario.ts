@@ -64,7 +64,7 @@ export class Scenario {
   /** The live period, as `2026-03-01T00:00:00Z planned`. */
   get live(): string | null {
     const { period } = this.activation;
-    return period && `${period.context.decision.periodId} ${pathOf(period.value)}`;
+    return period && `${period.context.occasion.periodId} ${pathOf(period.value)}`;
   }
 
   wake(now: string, isReturning = false): readonly string[] {

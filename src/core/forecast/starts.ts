@@ -7,7 +7,7 @@ import { compileRule } from "../decision/compile.js";
 import { decide } from "../decision/decide.js";
 import type { CompiledRule } from "../decision/model.js";
 import type { JobDefinition } from "../job/definition.js";
-import { dueAt } from "../period/policy.js";
+import { dueAt } from "../period/occasion.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../time/instant.js";
 
 export interface ForecastStart {

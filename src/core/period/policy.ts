@@ -6,9 +6,11 @@
 import { assertNever } from "../base/result.js";
 import type { Decision } from "../decision/model.js";
 import { UNSCHEDULABLE_REASON } from "../decision/record.js";
+import type { HintsInForce } from "../governor/governor.js";
 import type { Policy } from "../job/definition.js";
-import { type EpochMs, floorToSecond } from "../time/instant.js";
+import { type EpochMs, floorToSecond, parseInstant } from "../time/instant.js";
 import { deadlineAt, isPast, startLimitAt } from "./lateness.js";
+import { dueAt, type Occasion, type OccasionSource } from "./occasion.js";
 import { isHandled } from "./periods.js";
 
 /** What is on record about the job: a view of its state document (`standingOf`). */
@@ -20,6 +22,14 @@ export interface JobStanding {
   readonly carriedAt: EpochMs | null;
   /** S17: null: not paused. A pause ends by itself. */
   readonly pausedUntilAt: EpochMs | null;
+  /** What was due before was passed over: a hint took its place. Absent: nothing was. */
+  readonly evaluatesFromAt?: EpochMs | null;
+  /** S40: the newest slot claimed of each source. Absent: none. */
+  readonly slots?: Readonly<Record<string, string>> | undefined;
+  /** S41: when the newest run began. Absent or null: there was none. */
+  readonly lastRunAt?: EpochMs | null;
+  /** S41. Absent: none; one of them may have expired by now. */
+  readonly hints?: HintsInForce | undefined;
 }
 
 /** How a run is told from every other run of its job. `source` is null for the job's own cron periods (S40). */
@@ -44,7 +54,14 @@ export interface Circumstances {
 
 export const USUAL: Circumstances = { startGraceMs: 60_000, heldUntilAt: null, successorDueAt: null };
 
-export type IdleReason = "already_handled" | "suspended" | "paused" | "not_due" | "before_definition";
+export type IdleReason =
+  | "already_handled"
+  | "suspended"
+  | "paused"
+  | "not_due"
+  | "before_definition"
+  | "not_evaluated"
+  | "busy";
 export type MissedReason = "deadline" | "late_start" | "superseded";
 export type SkippedReason = "concurrency_forbid" | "too_many_active" | "state_recovered";
 
@@ -56,56 +73,80 @@ export type Verdict =
   | { readonly kind: "start"; readonly startByAt: EpochMs }
   | { readonly kind: "replace"; readonly startByAt: EpochMs; readonly victims: readonly ActiveRun[] };
 
+/** Which of the checks apply to an occasion, by where it comes from (S21). */
+interface Checks {
+  /** S12 for periods, S40 for slots. */
+  readonly isTaken: (standing: JobStanding, occasion: Occasion, active: readonly ActiveRun[]) => boolean;
+  /** Whether it is past at some time; a slot stays due until it is claimed, or planned anew. */
+  readonly hasDeadline: boolean;
+  /** S14: whether it can lie before the definition. */
+  readonly hasBirth: boolean;
+  /** What a run that still goes on does to it: a period is skipped for good, a slot waits. */
+  readonly waitsForRuns: boolean;
+}
+
+const PERIOD: Checks = { isTaken: isPeriodTaken, hasDeadline: true, hasBirth: true, waitsForRuns: false };
+const SLOT: Checks = { isTaken: isOccasionTaken, hasDeadline: false, hasBirth: false, waitsForRuns: true };
+
+const CHECKS: Readonly<Record<OccasionSource, Checks>> = {
+  cron: PERIOD,
+  interval: SLOT,
+  "hint-interval": SLOT,
+  "hint-oneshot": SLOT,
+};
+
 /** S21: idempotency, suspension, deadline, concurrency, start, in this order. `active` is newest first. */
 export function verdict(
   standing: JobStanding,
-  decision: Decision,
+  occasion: Occasion,
   policy: Policy,
   active: readonly ActiveRun[],
   now: EpochMs,
   circumstances: Circumstances = USUAL,
 ): Verdict {
-  const idle = idleReason(standing, decision, policy, active, now);
+  const idle = idleReason(standing, occasion, policy, active, now);
   if (idle !== null) {
     return { kind: "nothing", reason: idle };
   }
-  if (decision.chosenAt === null) {
+  const { chosenAt } = occasion;
+  if (chosenAt === null) {
     return { kind: "unschedulable", reason: UNSCHEDULABLE_REASON };
   }
-  const triggerLimitAt = deadlineAt(decision.chosenAt, policy.deadlineMs, circumstances.heldUntilAt);
-  if (isPast(triggerLimitAt, now)) {
+  const { hasDeadline } = CHECKS[occasion.source];
+  const fromAt = hasDeadline ? chosenAt : Math.max(chosenAt, floorToSecond(now));
+  const triggerLimitAt = deadlineAt(fromAt, policy.deadlineMs, circumstances.heldUntilAt);
+  if (hasDeadline && isPast(triggerLimitAt, now)) {
     return { kind: "missed", reason: "deadline" };
   }
   if (circumstances.successorDueAt !== null && circumstances.successorDueAt <= now) {
     return { kind: "missed", reason: "superseded" };
   }
-  return concurrencyVerdict(policy, active, startLimitAt(triggerLimitAt, circumstances.startGraceMs));
-}
-
-/** S15: an unschedulable period is due when its window opens, every other at its chosen time. */
-export function dueAt(decision: Decision): EpochMs {
-  return decision.chosenAt ?? decision.windowStartAt;
+  return concurrencyVerdict(occasion, policy, active, startLimitAt(triggerLimitAt, circumstances.startGraceMs));
 }
 
 /**
  * S20: judged again right before the claim is written. The trigger was on time, so only the bound of the start counts
- * now; what was begun, suspended or handled since the trigger counts as it did then.
+ * now; what was begun, suspended or handled since the trigger counts as it did then. A slot that is too late by then is
+ * not missed: it is still due, and started anew.
  */
 export function claimVerdict(
   standing: JobStanding,
-  decision: Decision,
+  occasion: Occasion,
   policy: Policy,
   active: readonly ActiveRun[],
   now: EpochMs,
   startByAt: EpochMs,
 ): Verdict {
-  const idle = idleReason(standing, decision, policy, active, now);
+  const idle = idleReason(standing, occasion, policy, active, now);
   if (idle !== null) {
     return { kind: "nothing", reason: idle };
   }
-  return isPast(startByAt, now)
+  if (!isPast(startByAt, now)) {
+    return concurrencyVerdict(occasion, policy, active, startByAt);
+  }
+  return CHECKS[occasion.source].hasDeadline
     ? { kind: "missed", reason: "late_start" }
-    : concurrencyVerdict(policy, active, startByAt);
+    : { kind: "nothing", reason: "busy" };
 }
 
 export function isPaused(standing: JobStanding, now: EpochMs): boolean {
@@ -114,12 +155,13 @@ export function isPaused(standing: JobStanding, now: EpochMs): boolean {
 
 function idleReason(
   standing: JobStanding,
-  decision: Decision,
+  occasion: Occasion,
   policy: Policy,
   active: readonly ActiveRun[],
   now: EpochMs,
 ): IdleReason | null {
-  if (isHandled(standing.lastHandledAt, decision.nominalAt) || isActive(decision.nominalAt, active)) {
+  const { isTaken, hasBirth } = CHECKS[occasion.source];
+  if (isTaken(standing, occasion, active)) {
     return "already_handled";
   }
   if (policy.suspend) {
@@ -128,18 +170,35 @@ function idleReason(
   if (isPaused(standing, now)) {
     return "paused";
   }
-  if (now < dueAt(decision)) {
+  if (now < occasion.dueAt) {
     return "not_due";
   }
-  return isBeforeDefinition(standing, decision) ? "before_definition" : null;
+  return hasBirth && occasion.decision !== null ? passedOverReason(standing, occasion.decision) : null;
 }
 
-/** S12, second half: the period is running, whatever was handled. */
-function isActive(nominalAt: EpochMs, active: readonly ActiveRun[]): boolean {
-  return active.some((run) => run.source === null && run.slotAt === nominalAt);
+/** S12, the second half too: the period is running, whatever was handled. */
+function isPeriodTaken({ lastHandledAt }: JobStanding, { slotAt }: Occasion, active: readonly ActiveRun[]): boolean {
+  return isHandled(lastHandledAt, slotAt) || active.some((run) => run.source === null && run.slotAt === slotAt);
 }
 
-/** S14: adding or editing a job never fires the past. An unschedulable period fires nothing: its window counts. */
+/** S40: S12's rule within one source. */
+function isOccasionTaken({ slots }: JobStanding, { source, slotAt }: Occasion): boolean {
+  return isSlotTaken(slots, source, slotAt);
+}
+
+export function isSlotTaken(slots: JobStanding["slots"], source: string, slotAt: EpochMs): boolean {
+  if (slots === undefined || !Object.hasOwn(slots, source)) return false;
+  const last = parseInstant(slots[source] ?? "");
+  return last.ok && slotAt <= last.value;
+}
+
+/** S14: adding or editing a job never fires the past, nor does the end of a hint that had taken its place. */
+function passedOverReason(standing: JobStanding, decision: Decision): "before_definition" | "not_evaluated" | null {
+  if (isBeforeDefinition(standing, decision)) return "before_definition";
+  return isBeforeEvaluation(standing, decision) ? "not_evaluated" : null;
+}
+
+/** An unschedulable period fires nothing: its window counts. */
 export function isBeforeDefinition(standing: JobStanding, decision: Decision): boolean {
   if (standing.definedAt === null || standing.carriedAt === decision.nominalAt) {
     return false;
@@ -147,18 +206,33 @@ export function isBeforeDefinition(standing: JobStanding, decision: Decision): b
   return (decision.chosenAt ?? decision.windowEndAt) < floorToSecond(standing.definedAt);
 }
 
-function concurrencyVerdict(policy: Policy, active: readonly ActiveRun[], startByAt: EpochMs): Verdict {
+/** It was due while a hint was in force. */
+export function isBeforeEvaluation({ evaluatesFromAt = null }: JobStanding, decision: Decision): boolean {
+  return evaluatesFromAt !== null && dueAt(decision) < evaluatesFromAt;
+}
+
+function concurrencyVerdict(
+  { source }: Occasion,
+  policy: Policy,
+  active: readonly ActiveRun[],
+  startByAt: EpochMs,
+): Verdict {
   const start: Verdict = { kind: "start", startByAt };
+  const { waitsForRuns } = CHECKS[source];
   switch (policy.concurrency) {
     case "allow":
       return policy.maxActive !== null && active.length >= policy.maxActive
-        ? { kind: "skipped", reason: "too_many_active" }
+        ? unlessWaiting(waitsForRuns, "too_many_active")
         : start;
     case "forbid":
-      return active.length > 0 ? { kind: "skipped", reason: "concurrency_forbid" } : start;
+      return active.length > 0 ? unlessWaiting(waitsForRuns, "concurrency_forbid") : start;
     case "replace":
       return active.length > 0 ? { kind: "replace", startByAt, victims: active } : start;
     default:
       return assertNever(policy.concurrency, "concurrency policy");
   }
+}
+
+function unlessWaiting(waitsForRuns: boolean, reason: SkippedReason): Verdict {
+  return waitsForRuns ? { kind: "nothing", reason: "busy" } : { kind: "skipped", reason };
 }

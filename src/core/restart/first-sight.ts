@@ -4,8 +4,9 @@
  */
 import { decide } from "../decision/decide.js";
 import type { CompiledRule } from "../decision/model.js";
+import { dueAt } from "../period/occasion.js";
 import { nextPeriod, planOnReturn } from "../period/periods.js";
-import { dueAt, isBeforeDefinition } from "../period/policy.js";
+import { isBeforeDefinition } from "../period/policy.js";
 import { define } from "../state/definition-transitions.js";
 import { newDocument, type StateDocument, standingOf } from "../state/document.js";
 import type { LedgerFact } from "../state/facts.js";

@@ -2,7 +2,8 @@
  * The state document of one identity: the schema of STATE, its keys in its order, additive optional fields after them
  * (S30). It records what happened, never what is going to: decisions are recomputed, not persisted.
  */
-import type { ActiveRun, JobStanding, RunKey } from "../period/policy.js";
+import type { HintsInForce } from "../governor/governor.js";
+import { type ActiveRun, isSlotTaken, type JobStanding, type RunKey } from "../period/policy.js";
 import { type EpochMs, parseInstant } from "../time/instant.js";
 
 export const STATE_VERSION = "1";
@@ -46,6 +47,19 @@ export interface PauseState {
   readonly Reason: string;
 }
 
+interface HintState {
+  /** S41: over at this instant, strictly. */
+  readonly ExpiresAt: string;
+  readonly SetAt: string;
+  readonly Reason: string;
+}
+
+/** S41: at most one of each kind. */
+export interface HintsState {
+  readonly Interval?: HintState & { readonly IntervalMs: number };
+  readonly Oneshot?: HintState & { readonly NextRunAt: string };
+}
+
 export interface StateDocument {
   readonly Version: string;
   readonly Identity: string;
@@ -75,6 +89,11 @@ export interface StateDocument {
   readonly Pause?: PauseState;
   /** S16: the job is gone from the configuration; what it did is not forgotten. */
   readonly RemovedAt?: string;
+  /** S41: when the newest run began, whatever it came from: intervals count from it. */
+  readonly LastRunAt?: string;
+  readonly Hints?: HintsState;
+  /** Periods that were due before are not evaluated: a hint stood in for the schedule. */
+  readonly EvaluatesFrom?: string;
 }
 
 export function newDocument(identity: string): StateDocument {
@@ -100,6 +119,10 @@ export function standingOf(document: StateDocument): JobStanding {
     definedAt: instantOrNull(document.DefinedAt ?? ""),
     carriedAt: instantOrNull(document.CarriedPeriodID ?? ""),
     pausedUntilAt: instantOrNull(document.Pause?.Until ?? ""),
+    evaluatesFromAt: instantOrNull(document.EvaluatesFrom ?? ""),
+    slots: document.LastSlot,
+    lastRunAt: instantOrNull(document.LastRunAt ?? ""),
+    hints: hintsOf(document),
   };
 }
 
@@ -124,14 +147,22 @@ export function isSameRun(one: RunKey, other: RunKey): boolean {
 }
 
 /** S40: S12's rule within one source. */
-export function isSlotTaken(document: StateDocument, source: string, slotAt: EpochMs): boolean {
-  const lastSlotAt = slotOf(document, source);
-  return lastSlotAt !== null && slotAt <= lastSlotAt;
+export function isSlotUsed({ LastSlot }: StateDocument, source: string, slotAt: EpochMs): boolean {
+  return isSlotTaken(LastSlot, source, slotAt);
 }
 
-function slotOf(document: StateDocument, source: string): EpochMs | null {
-  const slots = document.LastSlot;
-  return slots !== undefined && Object.hasOwn(slots, source) ? instantOrNull(slots[source] ?? "") : null;
+/** Absent: none on record. One that has expired is still among them, until somebody looks. */
+export function hintsOf({ Hints }: StateDocument): HintsInForce | undefined {
+  if (Hints === undefined) return undefined;
+  const { Interval, Oneshot } = Hints;
+  return {
+    interval:
+      Interval === undefined ? null : { intervalMs: Interval.IntervalMs, expiresAt: instantOf(Interval.ExpiresAt) },
+    oneshot:
+      Oneshot === undefined
+        ? null
+        : { nextRunAt: instantOf(Oneshot.NextRunAt), expiresAt: instantOf(Oneshot.ExpiresAt) },
+  };
 }
 
 function instantOrNull(text: string): EpochMs | null {

@@ -5,6 +5,7 @@
 import type { RunKey } from "../period/policy.js";
 import type { EpochMs } from "../time/instant.js";
 import type { Outcome } from "./document.js";
+import type { Hint, HintKind } from "./hint-transitions.js";
 
 interface FactBase {
   readonly identity: string;
@@ -38,10 +39,18 @@ export type LedgerFact =
       readonly lastAt: EpochMs;
       readonly count: number;
       readonly isCountExact: boolean;
+      /** Absent: nobody was there (S13). `hinted`: a hint stood in for the schedule (S41). */
+      readonly reason?: "hinted";
     })
   | (FactBase & { readonly kind: "before_definition"; readonly periodId: string })
   | (FactBase & { readonly kind: "defined"; readonly definitionHash: string })
   | (FactBase & { readonly kind: "removed" })
   | (FactBase & { readonly kind: "paused"; readonly untilAt: EpochMs; readonly reason: string })
   | (FactBase & { readonly kind: "resumed" })
+  | (FactBase & { readonly kind: "hint_set"; readonly hint: Hint })
+  | (FactBase & {
+      readonly kind: "hint_ended";
+      readonly hintKind: HintKind;
+      readonly how: "cleared" | "expired" | "consumed";
+    })
   | (FactBase & { readonly kind: "rewound"; readonly from: string; readonly to: string; readonly by: string });

@@ -74,6 +74,8 @@ const nonEmptyText: Check = (value) => (typeof value === "string" && value !== "
 const flag: Check = (value) => (typeof value === "boolean" ? null : "true or false");
 const wholeNumber: Check = (value) => (Number.isSafeInteger(value) ? null : "a whole number");
 const pid: Check = (value) => (Number.isSafeInteger(value) && Number(value) > 0 ? null : "a process id");
+const positive: Check = (value) =>
+  Number.isSafeInteger(value) && Number(value) > 0 ? null : "a positive whole number";
 const timestamp: Check = (value) =>
   typeof value === "string" && parseInstant(value).ok ? null : "an RFC 3339 timestamp";
 const timestampOrEmpty: Check = (value) => (value === "" ? null : timestamp(value));
@@ -124,6 +126,12 @@ const entry = objectOf("a history entry", {
   Source: optional(text),
 });
 
+const HINT = { ExpiresAt: timestamp, SetAt: timestamp, Reason: text };
+const hints = objectOf("hints", {
+  Interval: optional(objectOf("a hint", { IntervalMs: positive, ...HINT })),
+  Oneshot: optional(objectOf("a hint", { NextRunAt: timestamp, ...HINT })),
+});
+
 const DOCUMENT_CHECKS: readonly [key: string, check: Check][] = Object.entries({
   Version: nonEmptyText,
   Identity: nonEmptyText,
@@ -141,6 +149,9 @@ const DOCUMENT_CHECKS: readonly [key: string, check: Check][] = Object.entries({
   CarriedPeriodID: optional(timestamp),
   Pause: optional(objectOf("a pause", { Until: timestamp, Reason: text })),
   RemovedAt: optional(timestamp),
+  LastRunAt: optional(timestamp),
+  Hints: optional(hints),
+  EvaluatesFrom: optional(timestamp),
 });
 
 /**

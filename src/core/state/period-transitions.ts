@@ -9,15 +9,16 @@ import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
 import {
   type ActiveState,
   activeStates,
-  isSlotTaken,
+  isSlotUsed,
   keyOf,
   lastHandledAt,
   type Outcome,
   type StateDocument,
 } from "./document.js";
 import type { LedgerFact } from "./facts.js";
+import { type Aftermath, consumeOneshot } from "./hint-transitions.js";
 import { appendHistory } from "./history.js";
-import { broken, sealed, type Transition } from "./transition.js";
+import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
 /** The gated process that a claim is about (S23, S27). */
 export interface ClaimedProcess {
@@ -47,26 +48,32 @@ export function claimPeriod(
     throw broken(document, `${decision.periodId} is unschedulable and cannot be claimed`);
   }
   const active = activeOf(decision.periodId, chosenAt, null, claimed, now);
-  const next = withNewest({ ...handled(document, decision, "executed", null) }, active);
+  const next = withNewest(handled(document, decision, "executed", null), active, now);
   const outcome = outcomeFact(document, decision, "executed", null, now);
   return sealed(document, next, outcome, startedFact(document, active, now));
 }
 
+/** What a claim of a slot is about. */
+export interface SlotClaim {
+  readonly source: string;
+  readonly slotAt: EpochMs;
+  readonly process: ClaimedProcess;
+  /** S42: of the one-shot hint that goes with it. */
+  readonly aftermath: Aftermath | null;
+}
+
 /** S40: a run outside the job's own periods. It counts as active and handles nothing. */
-export function claimSlot(
-  document: StateDocument,
-  source: string,
-  slotAt: EpochMs,
-  claimed: ClaimedProcess,
-  now: EpochMs,
-): Transition {
+export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochMs): Transition {
+  const { source, slotAt, process, aftermath } = claim;
   const slotId = formatInstant(slotAt);
-  if (isSlotTaken(document, source, slotAt)) {
+  if (isSlotUsed(document, source, slotAt)) {
     throw broken(document, `${source} slot ${slotId} was claimed before`);
   }
-  const active = activeOf(slotId, slotAt, source, claimed, now);
-  const next = withNewest({ ...document, LastSlot: { ...document.LastSlot, [source]: slotId } }, active);
-  return sealed(document, next, startedFact(document, active, now));
+  const active = activeOf(slotId, slotAt, source, process, now);
+  const { document: left, facts } =
+    source === "hint-oneshot" ? consumeOneshot(document, aftermath, now) : unchanged(document);
+  const next = withNewest({ ...left, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, now);
+  return sealed(document, next, ...facts, startedFact(document, active, now));
 }
 
 /** Skipped, missed or unschedulable: nothing was started, and what is running goes on (S22). */
@@ -120,9 +127,9 @@ function handled(document: StateDocument, decision: Decision, outcome: Outcome, 
 }
 
 /** S26: ActiveExecution holds the newest; the one it displaces goes to the head of OtherActive. */
-function withNewest(document: StateDocument, newest: ActiveState): StateDocument {
+function withNewest(document: StateDocument, newest: ActiveState, now: EpochMs): StateDocument {
   const older = activeStates(document);
-  const next = { ...document, ActiveExecution: newest };
+  const next = { ...document, ActiveExecution: newest, LastRunAt: formatInstant(now) };
   return older.length === 0 ? next : { ...next, OtherActive: older };
 }
 

@@ -25,6 +25,9 @@ export function serialiseDocument(document: StateDocument): string {
     CarriedPeriodID: document.CarriedPeriodID,
     Pause: document.Pause,
     RemovedAt: document.RemovedAt,
+    LastRunAt: document.LastRunAt,
+    Hints: document.Hints,
+    EvaluatesFrom: document.EvaluatesFrom,
   };
   return JSON.stringify(withUnknown(ordered, document));
 }

@@ -3,7 +3,7 @@ import { compileRule } from "../decision/compile.js";
 import { decide } from "../decision/decide.js";
 import type { CompiledRule, Decision, DecisionRecord } from "../decision/model.js";
 import type { JobDefinition } from "../job/definition.js";
-import { dueAt } from "../period/policy.js";
+import { dueAt } from "../period/occasion.js";
 import type { StateDocument } from "../state/document.js";
 import type { EpochMs } from "../time/instant.js";
 import type { LedgerEntry, PeriodEntry, RunEntry } from "./records.js";

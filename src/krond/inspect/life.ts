@@ -173,7 +173,7 @@ function viewOf({ definition, activation: { job, undecided } }: LiveJob): JobVie
 /** The live one, and those that were claimed. */
 function periodsOf({ period, attempts }: Activation): ReadonlyMap<string, PeriodSnapshot> {
   const all = [...attempts.map((attempt) => attempt.period), period].filter((it) => it !== null);
-  return new Map(all.map((it) => [it.context.decision.periodId, it]));
+  return new Map(all.map((it) => [it.context.occasion.periodId, it]));
 }
 
 function attemptsOf({ attempts }: Activation): ReadonlyMap<string, Attempt> {
@@ -190,7 +190,7 @@ function bornJob(identity: string, snapshot: PublicSnapshot, now: EpochMs): Said
 }
 
 function bornPeriod(identity: string, period: PeriodSnapshot, snapshot: PublicSnapshot, now: EpochMs): Said {
-  const { periodId } = period.context.decision;
+  const { periodId } = period.context.occasion;
   return bornActor("period", identity, periodId, { sessionId: periodSession(identity, periodId), snapshot }, now);
 }
 

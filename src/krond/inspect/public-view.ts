@@ -115,9 +115,11 @@ export function plannedSnapshot({ context }: PeriodSnapshot): PublicSnapshot {
   return snapshotOf("active", "planned", publicPeriod(first));
 }
 
-function publicPeriod({ decision, verdict, ...context }: PeriodContext): Shown {
+function publicPeriod({ occasion, verdict, ...context }: PeriodContext): Shown {
   const judged = verdict === null ? null : withInstants(verdict);
-  return { decision: withInstants(decision), ...withInstants(context), verdict: judged };
+  const { decision, ...slot } = occasion;
+  const planned = decision === null ? withInstants(slot) : withInstants(decision);
+  return { source: occasion.source, decision: planned, ...withInstants(context), verdict: judged };
 }
 
 export function executionSnapshot(execution: ExecutionSnapshot): PublicSnapshot {

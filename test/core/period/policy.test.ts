@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../../../src/core/job/definition.js";
+import { cronOccasion, dueAt } from "../../../src/core/period/occasion.js";
 import {
   type ActiveRun,
   type Circumstances,
   claimVerdict,
-  dueAt,
   type JobStanding,
   USUAL,
   verdict,
@@ -329,7 +329,14 @@ function judge(row: Row): string {
   const standing = { lastHandledAt: null, definedAt: null, carriedAt: null, pausedUntilAt: null, ...row.standing };
   const decision = decisionOf(NOMINAL, row.chosen === undefined ? CHOSEN : row.chosen);
   const circumstances = { ...USUAL, ...row.circumstances };
-  const seen = verdict(standing, decision, policyOf(row.policy), row.active ?? [], at(row.now), circumstances);
+  const seen = verdict(
+    standing,
+    cronOccasion(decision),
+    policyOf(row.policy),
+    row.active ?? [],
+    at(row.now),
+    circumstances,
+  );
   const detail = "reason" in seen ? seen.reason : "victims" in seen ? seen.victims.map((run) => run.pid).join() : "";
   return `${seen.kind} ${detail}`.trim();
 }
@@ -355,7 +362,9 @@ describe("bound of the start", () => {
 
   it("S20: chosen + deadline + start grace goes with the start", () => {
     const circumstances = { ...USUAL, startGraceMs: 30_000 };
-    expect(verdict(standing, decision, policyOf({ deadlineMs: 5000 }), [], at(CHOSEN), circumstances)).toEqual({
+    expect(
+      verdict(standing, cronOccasion(decision), policyOf({ deadlineMs: 5000 }), [], at(CHOSEN), circumstances),
+    ).toEqual({
       kind: "start",
       startByAt: at("2026-03-01T02:32:55Z"),
     });
@@ -376,7 +385,14 @@ describe("bound of the start", () => {
     ["S21: another run began meanwhile", "2026-03-01T02:32:20Z", {}, RUNNING, "skipped concurrency_forbid"],
   ])("judged again before the claim: %s", (_title, now, changes, active, seen) => {
     const startByAt = at("2026-03-01T02:32:55Z");
-    const judged = claimVerdict({ ...standing, ...changes }, decision, policyOf(), active, at(now), startByAt);
+    const judged = claimVerdict(
+      { ...standing, ...changes },
+      cronOccasion(decision),
+      policyOf(),
+      active,
+      at(now),
+      startByAt,
+    );
     expect(`${judged.kind} ${"reason" in judged ? judged.reason : ""}`.trim()).toBe(seen);
   });
 

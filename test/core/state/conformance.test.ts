@@ -33,7 +33,11 @@ const WRITTEN: readonly (readonly [title: string, document: StateDocument])[] = 
   ["missed", closePeriod(claimed, P2, { outcome: "missed", reason: "deadline" }, NOW, LIMIT).document],
   ["unschedulable", closePeriod(claimed, P3, { outcome: "unschedulable", reason: "none" }, NOW, LIMIT).document],
   ["fence", fencePeriod(EMPTY, P2, NOW, LIMIT).document],
-  ["slot", claimSlot(EMPTY, "manual", at("2026-03-01T02:30:00Z"), PROCESS, NOW).document],
+  [
+    "slot",
+    claimSlot(EMPTY, { source: "manual", slotAt: at("2026-03-01T02:30:00Z"), process: PROCESS, aftermath: null }, NOW)
+      .document,
+  ],
   ["definition", define(claimed, "h", P2.nominalAt, NOW).document],
   ["pause", pause(EMPTY, NOW + 60_000, "x", NOW).document],
   ["removal", retire(EMPTY, NOW).document],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { activeRuns, isSlotTaken, newDocument, standingOf } from "../../../src/core/state/document.js";
+import { activeRuns, isSlotUsed, newDocument, standingOf } from "../../../src/core/state/document.js";
 import { corruptFileName, stateFileName } from "../../../src/core/state/file-name.js";
 import { appendHistory } from "../../../src/core/state/history.js";
 import { at, runOf } from "../../support/scheduling.js";
@@ -52,7 +52,7 @@ describe("views", () => {
     ["interval", "2026-02-28T12:00:00.250Z", false],
     ["constructor", "2026-02-28T12:00:00.250Z", false],
   ])("S40: at most once per source and slot, with <=: %s %s taken: %s", (source, slot, taken) => {
-    expect(isSlotTaken(FULL, source, at(slot))).toBe(taken);
+    expect(isSlotUsed(FULL, source, at(slot))).toBe(taken);
   });
 });
 

@@ -81,7 +81,11 @@ describe("claim", () => {
   });
 
   it("S40: a slot counts as active and handles nothing", () => {
-    const slot = claimSlot(document, "manual", at("2026-03-01T02:30:00.250Z"), process(8), NOW);
+    const slot = claimSlot(
+      document,
+      { source: "manual", slotAt: at("2026-03-01T02:30:00.250Z"), process: process(8), aftermath: null },
+      NOW,
+    );
     expect(activeRuns(slot.document).map((active) => [active.source, active.periodId])).toEqual([
       ["manual", "2026-03-01T02:30:00.250Z"],
       [null, P1.periodId],
@@ -97,7 +101,7 @@ describe("claim", () => {
 
 describe("broken invariants", () => {
   const handled = claimed(EMPTY, P2, 7);
-  const slot = claimSlot(EMPTY, "manual", NOW, process(1), NOW).document;
+  const slot = claimSlot(EMPTY, { source: "manual", slotAt: NOW, process: process(1), aftermath: null }, NOW).document;
 
   it.each<[title: string, attempt: () => unknown]>([
     ["S12: the handled period cannot be claimed again", () => claimed(handled, P2, 8)],
@@ -107,8 +111,14 @@ describe("broken invariants", () => {
       () => closePeriod(handled, P2, { outcome: "missed", reason: "deadline" }, NOW, LIMIT),
     ],
     ["an unschedulable period cannot be claimed", () => claimed(EMPTY, DARK, 8)],
-    ["S40: a slot is claimed once", () => claimSlot(slot, "manual", NOW, process(2), NOW)],
-    ["S40: nor an older slot of its source", () => claimSlot(slot, "manual", NOW - 1, process(2), NOW)],
+    [
+      "S40: a slot is claimed once",
+      () => claimSlot(slot, { source: "manual", slotAt: NOW, process: process(2), aftermath: null }, NOW),
+    ],
+    [
+      "S40: nor an older slot of its source",
+      () => claimSlot(slot, { source: "manual", slotAt: NOW - 1, process: process(2), aftermath: null }, NOW),
+    ],
     ["S32: a rewind cannot go forward", () => rewind(handled, P3.nominalAt, P1.nominalAt, "op", NOW)],
     ["S32: nor behind the current period", () => rewind(handled, P1.nominalAt, P2.nominalAt, "op", NOW)],
     ["S32: nor where nothing was handled", () => rewind(EMPTY, P1.nominalAt, P1.nominalAt, "op", NOW)],
@@ -344,7 +354,8 @@ describe("any sequence of transitions", () => {
       claim: () => claimPeriod(document, decision, process(pid), NOW),
       close: () => closePeriod(document, decision, { outcome: "missed", reason: "deadline" }, NOW, LIMIT),
       complete: () => completeRun(document, run(decision, pid), SUCCESS, NOW, LIMIT),
-      slot: () => claimSlot(document, "manual", NOW + n, process(pid), NOW),
+      slot: () =>
+        claimSlot(document, { source: "manual", slotAt: NOW + n, process: process(pid), aftermath: null }, NOW),
       pause: () => pause(document, LATER, "x", NOW),
       define: () => define(document, `h${n}`, null, NOW),
     };

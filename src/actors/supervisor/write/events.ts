@@ -27,6 +27,8 @@ export type SupervisorEventName =
   | "before_definition"
   | "paused"
   | "resumed"
+  | "hint_set"
+  | "hint_ended"
   | "removed"
   | "adopted"
   | "error"
@@ -81,8 +83,9 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       return { at, identity, periodId: run.periodId, event: "completed", component: "executor", level, fields };
     }
     case "periods_not_evaluated": {
-      const { count, isCountExact, firstAt, lastAt } = fact;
+      const { count, isCountExact, firstAt, lastAt, reason } = fact;
       const fields = {
+        ...(reason === undefined ? {} : { reason }),
         count,
         is_count_exact: isCountExact,
         first: formatInstant(firstAt),
@@ -110,6 +113,19 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
     }
     case "resumed":
       return { at, identity, event: "resumed", component: "scheduler", level: "info" };
+    case "hint_set": {
+      const { kind, expiresAt, reason } = fact.hint;
+      const wanted =
+        fact.hint.kind === "interval"
+          ? { interval_ms: fact.hint.intervalMs }
+          : { next_run_at: formatInstant(fact.hint.nextRunAt) };
+      const fields = { kind, ...wanted, expires_at: formatInstant(expiresAt), reason };
+      return { at, identity, event: "hint_set", component: "scheduler", level: "info", fields };
+    }
+    case "hint_ended": {
+      const fields = { kind: fact.hintKind, how: fact.how };
+      return { at, identity, event: "hint_ended", component: "scheduler", level: "info", fields };
+    }
     case "rewound":
       return {
         at,

@@ -8,6 +8,7 @@ import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.
 import { type RecordVersions, toDecisionRecord } from "../../../core/decision/record.js";
 import type { ActiveState, StateDocument } from "../../../core/state/document.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
+import type { Hint } from "../../../core/state/hint-transitions.js";
 import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../../../core/time/instant.js";
 import type { LedgerRecord } from "../../../persist/store.js";
 
@@ -60,9 +61,9 @@ export function ledgerRecordOf(
       return record(identity, instantOf(run.periodId), runKind(run.source), content);
     }
     case "periods_not_evaluated": {
-      const { firstAt, lastAt, count, isCountExact } = fact;
+      const { firstAt, lastAt, count, isCountExact, reason } = fact;
       const gap = { first: formatInstant(firstAt), last: formatInstant(lastAt), count, is_count_exact: isCountExact };
-      return record(identity, firstAt, "gap", { at, ...gap });
+      return record(identity, firstAt, "gap", { at, ...gap, ...(reason === undefined ? {} : { reason }) });
     }
     case "defined":
       return record(identity, fact.at, "defined", { at, definition_hash: fact.definitionHash });
@@ -72,9 +73,20 @@ export function ledgerRecordOf(
       return record(identity, fact.at, "paused", { at, until: formatInstant(fact.untilAt), reason: fact.reason });
     case "resumed":
       return record(identity, fact.at, "resumed", { at });
+    case "hint_set":
+      return record(identity, fact.at, "hint", { at, ...hintContent(fact.hint) });
+    case "hint_ended":
+      return record(identity, fact.at, `hint_end:${fact.hintKind}`, { at, hint: fact.hintKind, how: fact.how });
     case "rewound":
       return record(identity, fact.at, "rewind", { at, from: fact.from, to: fact.to, by: fact.by });
   }
+}
+
+function hintContent(hint: Hint): object {
+  const about = { expires_at: formatInstant(hint.expiresAt), reason: hint.reason };
+  return hint.kind === "interval"
+    ? { hint: hint.kind, interval_ms: hint.intervalMs, ...about }
+    : { hint: hint.kind, next_run_at: formatInstant(hint.nextRunAt), ...about };
 }
 
 /** What a fact about the outcome of a period is recorded with. */

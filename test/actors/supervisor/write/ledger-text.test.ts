@@ -24,7 +24,7 @@ const EMPTY = newDocument(IDENTITY);
 const LIMIT = 5;
 
 const claimed = claimPeriod(EMPTY, P1, PROCESS, NOW).document;
-const slot = claimSlot(EMPTY, "manual", at(SLOT), PROCESS, NOW).document;
+const slot = claimSlot(EMPTY, { source: "manual", slotAt: at(SLOT), process: PROCESS, aftermath: null }, NOW).document;
 const slotRun = { source: "manual", periodId: SLOT, pid: 7 };
 const periodRun = { source: null, periodId: P1.periodId, pid: 7 };
 const noted = { identity: IDENTITY, at: NOW };
@@ -33,7 +33,11 @@ const ahead: StateDocument = { ...claimed, LastHandledPeriodID: "2026-03-09T00:0
 /** Every kind of fact, from the transition that states it. The last column: which of its times is a slot. */
 const ROWS: readonly (readonly [kind: string, facts: readonly LedgerFact[], slots: readonly string[]])[] = [
   ["claim of a period", claimPeriod(EMPTY, P1, PROCESS, NOW).facts, []],
-  ["claim of a slot", claimSlot(EMPTY, "manual", at(SLOT), PROCESS, NOW).facts, [SLOT]],
+  [
+    "claim of a slot",
+    claimSlot(EMPTY, { source: "manual", slotAt: at(SLOT), process: PROCESS, aftermath: null }, NOW).facts,
+    [SLOT],
+  ],
   ["end of a period's run", completeRun(claimed, periodRun, ENDING, NOW, LIMIT).facts, []],
   ["end of a slot's run", completeRun(slot, slotRun, ENDING, NOW, LIMIT).facts, [SLOT]],
   ["missed", closePeriod(EMPTY, P1, { outcome: "missed", reason: "deadline" }, NOW, LIMIT).facts, []],
@@ -90,7 +94,11 @@ describe("S1: what is written of a fact has whole seconds; only a slot's own ins
 
 describe("S36: the records of one run", () => {
   it("the record of its start and that of its end name the same start", () => {
-    const [start] = claimSlot(EMPTY, "manual", at(SLOT), PROCESS, NOW).facts;
+    const [start] = claimSlot(
+      EMPTY,
+      { source: "manual", slotAt: at(SLOT), process: PROCESS, aftermath: null },
+      NOW,
+    ).facts;
     const [end] = completeRun(slot, slotRun, ENDING, NOW + 5000, LIMIT).facts;
     const texts = [start, end].map((fact) => {
       return fact === undefined ? null : JSON.parse(ledgerRecordOf(fact, EMPTY, null, slot.ActiveExecution).text);

@@ -1,0 +1,69 @@
+/**
+ * The next occasion of a job that more than its cron schedule governs: an interval, bounds of its pace, or hints in force
+ * (S41). Without any of these a job follows its schedule alone (S10-S14), and nothing of this is asked.
+ */
+import type { CompiledRule } from "../decision/model.js";
+import { type NextOccasion, nextOccasion } from "../governor/governor.js";
+import type { EpochMs } from "../time/instant.js";
+import { type CronOccasion, cronOccasion, type Occasion, type SlotSource, slotOccasion } from "./occasion.js";
+import { isSlotTaken, type JobStanding } from "./policy.js";
+
+export function isGoverned({ everyMs, minMs, maxMs }: CompiledRule, { hints }: JobStanding): boolean {
+  return everyMs !== null || minMs !== null || maxMs !== null || hints !== undefined;
+}
+
+/** Whether a hint takes the place of the schedule at this instant. */
+export function isHinted({ hints }: JobStanding, now: EpochMs): boolean {
+  if (hints === undefined) return false;
+  const { interval, oneshot } = hints;
+  return (interval !== null && interval.expiresAt > now) || (oneshot !== null && oneshot.expiresAt > now);
+}
+
+/**
+ * null: there is none. `cron` is the period that would be next without anything else; it is asked for only where no hint
+ * takes its place. A pause is not looked at: it holds an occasion, and plans none.
+ */
+export function governedOccasion(
+  { everyMs, minMs, maxMs }: CompiledRule,
+  standing: JobStanding,
+  cron: () => CronOccasion | null,
+  now: EpochMs,
+): Occasion | null {
+  const { hints, lastRunAt = null, definedAt: createdAt } = standing;
+  let period: CronOccasion | null = null;
+  const next = nextOccasion({
+    everyMs,
+    minMs,
+    maxMs,
+    cronNextAt: () => {
+      period = cron();
+      return period?.dueAt ?? null;
+    },
+    hints: { interval: hints?.interval ?? null, oneshot: hints?.oneshot ?? null },
+    lastRunAt,
+    createdAt,
+    pausedUntilAt: null,
+    now,
+  });
+  return next === null ? null : occasionOf(next, period, standing);
+}
+
+function occasionOf(next: NextOccasion, period: CronOccasion | null, { slots }: JobStanding): Occasion | null {
+  const { source, clamped, slotAt, at } = next;
+  if (source !== "cron") return untaken(source, slotAt, at, slots);
+  // The pace asks for a run before the schedule does: a slot of its own.
+  if (clamped === "max") return untaken("interval", slotAt, at, slots);
+  return period === null || clamped === null ? period : cronOccasion(period.decision, at);
+}
+
+/** S40: a slot that was claimed is never planned again, whatever the clock says by now. */
+function untaken(source: SlotSource, slotAt: EpochMs, at: EpochMs, slots: JobStanding["slots"]): Occasion | null {
+  return isSlotTaken(slots, source, slotAt) ? null : slotOccasion(source, slotAt, at);
+}
+
+/** When the first of the hints on record ends, or has ended; null: there is none. */
+export function nextHintEndAt(hints: JobStanding["hints"]): EpochMs | null {
+  if (hints === undefined) return null;
+  const { interval, oneshot } = hints;
+  return Math.min(interval?.expiresAt ?? Number.POSITIVE_INFINITY, oneshot?.expiresAt ?? Number.POSITIVE_INFINITY);
+}

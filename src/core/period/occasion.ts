@@ -1,0 +1,67 @@
+/**
+ * One opportunity to run, whatever it comes from: a period of the job's cron schedule with its decision, or a slot that
+ * an interval or a hint has planned (S40). Everything that plans, judges or explains a start speaks of occasions.
+ */
+import type { Decision } from "../decision/model.js";
+import { type EpochMs, formatInstant } from "../time/instant.js";
+
+/** Slots that the job plans for itself, beside the periods of its schedule. */
+export const SLOT_SOURCES = ["interval", "hint-interval", "hint-oneshot"] as const;
+export type SlotSource = (typeof SLOT_SOURCES)[number];
+export type OccasionSource = "cron" | SlotSource;
+
+export interface CronOccasion {
+  readonly source: "cron";
+  readonly periodId: string;
+  /** The promised instant: the nominal time. */
+  readonly slotAt: EpochMs;
+  /** null: unschedulable. */
+  readonly chosenAt: EpochMs | null;
+  readonly dueAt: EpochMs;
+  readonly decision: Decision;
+}
+
+export interface SlotOccasion {
+  readonly source: SlotSource;
+  readonly periodId: string;
+  /** The promised instant, before anything raised it to the present (S40). */
+  readonly slotAt: EpochMs;
+  readonly chosenAt: EpochMs;
+  /** Never before `chosenAt`, and never in the past of the instant it was planned at. */
+  readonly dueAt: EpochMs;
+  readonly decision: null;
+}
+
+export type Occasion = CronOccasion | SlotOccasion;
+
+/** S15: an unschedulable period is due when its window opens, every other at its chosen time. */
+export function dueAt({ chosenAt, windowStartAt }: Decision): EpochMs {
+  return chosenAt ?? windowStartAt;
+}
+
+/** `notBeforeAt`: the pace of the job does not allow it earlier. */
+export function cronOccasion(decision: Decision, notBeforeAt: EpochMs = Number.NEGATIVE_INFINITY): CronOccasion {
+  const { periodId, nominalAt, chosenAt } = decision;
+  return {
+    source: "cron",
+    periodId,
+    slotAt: nominalAt,
+    chosenAt,
+    dueAt: Math.max(dueAt(decision), notBeforeAt),
+    decision,
+  };
+}
+
+export function slotOccasion(source: SlotSource, slotAt: EpochMs, startsAt: EpochMs): SlotOccasion {
+  return { source, periodId: formatInstant(slotAt), slotAt, chosenAt: slotAt, dueAt: startsAt, decision: null };
+}
+
+/** As documents, records and logs have it: cron is what goes without saying (STATE). */
+export function recordedSource(source: OccasionSource): SlotSource | null {
+  return source === "cron" ? null : source;
+}
+
+/** Whether a run on record, or an attempt, is one that the job planned for itself: not one that somebody asked for. */
+export function isOwnSource(recorded: string | null): boolean {
+  return recorded === null || (SLOT_SOURCES as readonly string[]).includes(recorded);
+}

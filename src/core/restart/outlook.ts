@@ -1,0 +1,130 @@
+/**
+ * What does this job wait for, looked at anew (S13, S41)? One answer for everybody who asks: a start for each job on
+ * record, the machines when they return, a first sight, a report of what a reload would change, the status without a
+ * daemon. It decides nothing and writes nothing.
+ */
+import { decide } from "../decision/decide.js";
+import type { CompiledRule } from "../decision/model.js";
+import { governedOccasion, isGoverned, nextHintEndAt } from "../period/governed.js";
+import { type CronOccasion, cronOccasion, type Occasion } from "../period/occasion.js";
+import { nextPeriod, openingAt, planOnReturn } from "../period/periods.js";
+import { isBeforeDefinition, isBeforeEvaluation, isPaused, type JobStanding } from "../period/policy.js";
+import type { EpochMs } from "../time/instant.js";
+
+export type Outlook =
+  /** Nothing is to be judged or written now; but for `passed`, when that is news. */
+  | {
+      readonly kind: "rest";
+      /** null: there is none left. */
+      readonly occasion: Occasion | null;
+      /** When the clock next changes something; null: only somebody can. */
+      readonly wakeAt: EpochMs | null;
+      /** S14: the period that was due before the definition and is passed over. */
+      readonly passed: CronOccasion | null;
+    }
+  | { readonly kind: "act" };
+
+const ACT: Outlook = { kind: "act" };
+
+export interface OutlookRule {
+  readonly compiled: CompiledRule;
+  readonly isSuspended: boolean;
+}
+
+export function outlook(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlook {
+  if (isOver(standing, now)) {
+    return ACT;
+  }
+  try {
+    return isGoverned(rule.compiled, standing) ? governed(rule, standing, now) : scheduled(rule, standing, now);
+  } catch {
+    // S18: what cannot be decided takes a step that says so.
+    return ACT;
+  }
+}
+
+/** The occasion that is still to come, whatever is to be done about the present one. */
+export function aheadOf(rule: OutlookRule, standing: JobStanding, now: EpochMs): Occasion | null {
+  const look = outlook(rule, standing, now);
+  if (look.kind === "rest" && (look.occasion === null || look.occasion.dueAt >= now)) {
+    return look.occasion;
+  }
+  const { compiled } = rule;
+  if (isGoverned(compiled, standing)) {
+    return governedOccasion(compiled, standing, () => scheduledAhead(compiled, standing, now), now);
+  }
+  return scheduledAhead(compiled, standing, now);
+}
+
+/** A pause, or a hint, has ended since somebody looked: that is to be put on record. */
+function isOver({ pausedUntilAt, hints }: JobStanding, now: EpochMs): boolean {
+  const hintEndAt = nextHintEndAt(hints);
+  return (pausedUntilAt !== null && now >= pausedUntilAt) || (hintEndAt !== null && now >= hintEndAt);
+}
+
+function scheduled(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlook {
+  const { compiled, isSuspended } = rule;
+  const { liveAt: firstAt, gap, isStateAhead } = planOnReturn(compiled, standing, now);
+  if (isStateAhead || (gap !== null && !isSuspended)) {
+    return ACT;
+  }
+  if (firstAt === null) {
+    return { kind: "rest", occasion: null, wakeAt: null, passed: null };
+  }
+  const first = cronOccasion(decide(compiled, firstAt));
+  const isHeld = isSuspended || isPaused(standing, now);
+  const passed = !isHeld && now >= first.dueAt && isPassedOver(compiled, first, standing) ? first : null;
+  const nextAt = passed === null ? firstAt : nextPeriod(compiled, firstAt);
+  const occasion = passed === null ? first : nextAt === null ? null : cronOccasion(decide(compiled, nextAt));
+  return resting(rule, standing, occasion, passed, now);
+}
+
+/** The usual case takes no judgement: nothing of the window lies before the definition. */
+function isPassedOver(compiled: CompiledRule, { slotAt, decision }: CronOccasion, standing: JobStanding): boolean {
+  const { definedAt, evaluatesFromAt = null } = standing;
+  const bornAt = Math.max(definedAt ?? Number.NEGATIVE_INFINITY, evaluatesFromAt ?? Number.NEGATIVE_INFINITY);
+  if (openingAt(compiled, slotAt) >= bornAt) return false;
+  return isBeforeDefinition(standing, decision) || isBeforeEvaluation(standing, decision);
+}
+
+function governed(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlook {
+  const { compiled, isSuspended } = rule;
+  let mustTell = false;
+  const period = (): CronOccasion | null => {
+    if (compiled.everyMs !== null) return null;
+    const { liveAt, gap, isStateAhead } = planOnReturn(compiled, standing, now);
+    mustTell = isStateAhead || (gap !== null && !isSuspended);
+    return liveAt === null ? null : cronOccasion(decide(compiled, liveAt));
+  };
+  const occasion = governedOccasion(compiled, standing, period, now);
+  return mustTell ? ACT : resting(rule, standing, occasion, null, now);
+}
+
+function resting(
+  { isSuspended }: OutlookRule,
+  standing: JobStanding,
+  occasion: Occasion | null,
+  passed: CronOccasion | null,
+  now: EpochMs,
+): Outlook {
+  const { pausedUntilAt, hints } = standing;
+  if (occasion !== null && now >= occasion.dueAt && !isSuspended && !isPaused(standing, now)) {
+    return ACT;
+  }
+  const dueAt = occasion === null || isSuspended ? null : Math.max(occasion.dueAt, pausedUntilAt ?? occasion.dueAt);
+  return { kind: "rest", occasion, wakeAt: earliest(dueAt, nextHintEndAt(hints)), passed };
+}
+
+/** Of the schedule alone: the first unhandled period whose time is still to come. */
+function scheduledAhead(compiled: CompiledRule, standing: JobStanding, now: EpochMs): CronOccasion | null {
+  const { liveAt } = planOnReturn(compiled, standing, now);
+  if (liveAt === null) return null;
+  const live = cronOccasion(decide(compiled, liveAt));
+  if (live.dueAt >= now) return live;
+  const nextAt = nextPeriod(compiled, liveAt);
+  return nextAt === null ? null : cronOccasion(decide(compiled, nextAt));
+}
+
+function earliest(one: EpochMs | null, other: EpochMs | null): EpochMs | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}

@@ -1,0 +1,217 @@
+/**
+ * Which occasion of a job is the live one: the next period of its schedule, or the slot that its interval, its pace or a
+ * hint has planned (S13, S40, S41). Works on the draft of one step, and judges nothing.
+ */
+import type { Decision } from "../core/decision/model.js";
+import { governedOccasion, isGoverned, isHinted } from "../core/period/governed.js";
+import { retryDelayMs } from "../core/period/lateness.js";
+import { type CronOccasion, cronOccasion, dueAt, type Occasion } from "../core/period/occasion.js";
+import type { PeriodGap } from "../core/period/periods.js";
+import type { JobStanding } from "../core/period/policy.js";
+import { standingOf } from "../core/state/document.js";
+import type { Aftermath } from "../core/state/hint-transitions.js";
+import type { EpochMs } from "../core/time/instant.js";
+import type { Elder } from "./activation.js";
+import type { Draft } from "./draft.js";
+
+/** Finds the live occasion where there is none, and looks for it anew on return (S13) and after every change (S41). */
+export function planLive(draft: Draft): void {
+  if (draft.document.RemovedAt !== undefined) {
+    return;
+  }
+  if (isGoverned(draft.scope.compiled, standingOf(draft.document))) {
+    planGoverned(draft);
+  } else {
+    planPeriod(draft);
+  }
+}
+
+/** S13: when the period after the live one is due; a period that failed is open no longer than that. */
+export function successorDueAt(draft: Draft): EpochMs | null {
+  const { period, scope, engine, document } = draft;
+  if (period?.context.occasion.source !== "cron") {
+    return null;
+  }
+  const nextAt = engine.planAfter(scope.compiled, standingOf(document), period.context.occasion.slotAt);
+  return nextAt === null ? null : dueAt(engine.decide(scope.compiled, nextAt));
+}
+
+/** Makes the period with this nominal time the live one. */
+export function take(draft: Draft, nominalAt: EpochMs | null): void {
+  const decision = decideAt(draft, nominalAt);
+  if (decision === null) {
+    return;
+  }
+  const elder = elderOf(draft);
+  const heldUntilAt = elder !== null && dueAt(decision) < elder.dueAt ? elder.madeWayAt : null;
+  draft.undecided = null;
+  live(draft, cronOccasion(decision), heldUntilAt);
+}
+
+/**
+ * A hint is about to end, by its TTL, by hand or by the run that it asked for: what the schedule had in the meantime gets
+ * no outcome, and is not evaluated afterwards. null: another one goes on, or there is no schedule that it stood in for.
+ */
+export function aftermathOf(draft: Draft, left: JobStanding["hints"], endedAt: EpochMs): Aftermath | null {
+  const { scope, engine, document, moment } = draft;
+  const standing = standingOf(document);
+  const goesOn = left !== undefined && isHinted({ ...standing, hints: left }, moment.now);
+  if (goesOn || scope.compiled.everyMs !== null) {
+    return null;
+  }
+  const { liveAt, gap } = engine.planOnReturn(scope.compiled, standing, endedAt);
+  const isPassed = liveAt !== null && liveAt <= endedAt + scope.compiled.leadMs && dueBefore(draft, liveAt, endedAt);
+  if (!isPassed) {
+    return { fromAt: endedAt, gap };
+  }
+  const alone: PeriodGap = { firstAt: liveAt, lastAt: liveAt, count: 1, isCountExact: true };
+  return { fromAt: endedAt, gap: gap === null ? alone : { ...gap, lastAt: liveAt, count: gap.count + 1 } };
+}
+
+function dueBefore({ engine, scope }: Draft, nominalAt: EpochMs, at: EpochMs): boolean {
+  try {
+    return dueAt(engine.decide(scope.compiled, nominalAt)) < at;
+  } catch {
+    return false;
+  }
+}
+
+/** Nothing but the schedule. */
+function planPeriod(draft: Draft): void {
+  const { undecided, moment, passedAt, engine, scope, document } = draft;
+  if (draft.period !== null && draft.period.context.occasion.source !== "cron" && isWaiting(draft)) {
+    // What planned it is gone.
+    draft.period = null;
+  }
+  const hasNothing = draft.period === null && undecided === null;
+  if ((draft.mustReturn && isUntouched(draft)) || (hasNothing && passedAt === null)) {
+    planReturn(draft);
+    return;
+  }
+  if (draft.period !== null || (undecided !== null && moment.now < undecided.retryAt)) {
+    return;
+  }
+  if (undecided !== null) {
+    take(draft, undecided.nominalAt);
+    return;
+  }
+  take(draft, passedAt === null ? null : engine.planAfter(scope.compiled, standingOf(document), passedAt));
+}
+
+function planReturn(draft: Draft): void {
+  const nominalAt = returnAt(draft);
+  draft.mustReturn = false;
+  draft.period = null;
+  draft.undecided = null;
+  take(draft, nominalAt);
+}
+
+/** The period to come back with; what lies between is told. */
+function returnAt(draft: Draft): EpochMs | null {
+  const { scope, engine, moment, document } = draft;
+  const plan = engine.planOnReturn(scope.compiled, standingOf(document), moment.now);
+  if (plan.isStateAhead) {
+    draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId: document.LastHandledPeriodID } });
+  }
+  // S17: while it is suspended nothing is evaluated, and that is what is to be said of these periods.
+  if (plan.gap !== null && !scope.policy.suspend) {
+    noteGap(draft, plan.gap);
+  }
+  return plan.liveAt;
+}
+
+/**
+ * S41: every change plans anew, but what is due stays due until it is claimed or closed, and what is under way is not
+ * disturbed.
+ */
+function planGoverned(draft: Draft): void {
+  const { scope, document, moment } = draft;
+  if (draft.period !== null && !isAhead(draft)) {
+    return;
+  }
+  const standing = standingOf(document);
+  const occasion = governedOccasion(scope.compiled, standing, () => nextPeriodOf(draft), moment.now);
+  draft.mustReturn = false;
+  draft.period = null;
+  if (occasion === null) {
+    return;
+  }
+  const isHeld = occasion.source === "cron" && occasion.dueAt > dueAt(occasion.decision);
+  live(draft, occasion, isHeld ? occasion.dueAt : null);
+}
+
+/** The period that the schedule alone would have next; null: none, or it cannot be decided for now. */
+function nextPeriodOf(draft: Draft): CronOccasion | null {
+  const { undecided, moment, passedAt, engine, scope, document } = draft;
+  if (scope.compiled.everyMs !== null || (undecided !== null && moment.now < undecided.retryAt)) {
+    return null;
+  }
+  const isReturning = draft.mustReturn || passedAt === null;
+  const nextAt = isReturning ? returnAt(draft) : engine.planAfter(scope.compiled, standingOf(document), passedAt);
+  const decision = decideAt(draft, undecided?.nominalAt ?? nextAt);
+  if (decision === null) {
+    return null;
+  }
+  draft.undecided = null;
+  return cronOccasion(decision);
+}
+
+function live(draft: Draft, occasion: Occasion, heldUntilAt: EpochMs | null): void {
+  draft.period = draft.engine.period.resolveState({
+    value: "planned",
+    context: { occasion, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null },
+  });
+  draft.tellJob({ type: "PLANNED" });
+}
+
+/** One line for the whole gap, and another only when it has grown. */
+function noteGap(draft: Draft, gap: PeriodGap): void {
+  if (draft.notedGapAt === null || gap.lastAt > draft.notedGapAt) {
+    const { identity } = draft.scope.compiled.rule;
+    draft.tellJob({ type: "NOTED", fact: { kind: "periods_not_evaluated", identity, ...gap, at: draft.moment.now } });
+    draft.notedGapAt = gap.lastAt;
+  }
+}
+
+function decideAt(draft: Draft, nominalAt: EpochMs | null): Decision | null {
+  if (nominalAt === null) {
+    return null;
+  }
+  try {
+    return draft.engine.decide(draft.scope.compiled, nominalAt);
+  } catch (error) {
+    postpone(draft, nominalAt, error);
+    return null;
+  }
+}
+
+/** S11: what is to be taken now had to wait for it, if it was due before it. */
+function elderOf({ elder, undecided }: Draft): Elder | null {
+  return elder ?? undecided?.elder ?? null;
+}
+
+/** S18: not handled, and tried again with the same inputs. */
+function postpone(draft: Draft, nominalAt: EpochMs, error: unknown): void {
+  const failures = (draft.undecided?.failures ?? 0) + 1;
+  const message = error instanceof Error ? error.message : String(error);
+  const dueAgainAt = draft.moment.now + retryDelayMs(failures);
+  draft.undecided = { nominalAt, elder: elderOf(draft), failures, retryAt: dueAgainAt };
+  draft.outward.push({ type: "undecided", params: { nominalAt, failures, message } });
+}
+
+/** Never tried: on return it may make room for the period that is current by now. */
+function isUntouched({ period }: Draft): boolean {
+  return period === null || isWaiting({ period });
+}
+
+function isWaiting({ period }: Pick<Draft, "period">): boolean {
+  return (
+    period?.matches("planned") === true ||
+    (period?.matches({ eligible: "judging" }) === true && period.context.failures === 0)
+  );
+}
+
+/** Planned, and its time has not come. */
+function isAhead({ period, moment }: Draft): boolean {
+  return period?.matches("planned") === true && moment.now < period.context.occasion.dueAt;
+}
