@@ -2,18 +2,12 @@
 
 import { assertNever } from "../core/base/result.js";
 import type { Decision } from "../core/decision/model.js";
+import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isPaused, type RunKey } from "../core/period/policy.js";
 import { define, pause, resume, retire } from "../core/state/definition-transitions.js";
 import { activeStates, type StateDocument, standingOf } from "../core/state/document.js";
 import type { LedgerFact } from "../core/state/facts.js";
-import {
-  type Aftermath,
-  clearHints,
-  expireHints,
-  type Hint,
-  type HintKind,
-  setHint,
-} from "../core/state/hint-transitions.js";
+import { type Aftermath, clearHints, expireHints, setHint } from "../core/state/hint-transitions.js";
 import {
   type ClaimedProcess,
   type Closing,

@@ -3,11 +3,12 @@
  * arguments give the same step, so that a crash, a replay and a model check all meet the code that runs in production.
  */
 import type { ErrorCode } from "../core/base/errors/registry.js";
+import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isGoverned } from "../core/period/governed.js";
 import { isPast, startLimitAt } from "../core/period/lateness.js";
 import { isOwnSource, recordedSource, type SlotOccasion } from "../core/period/occasion.js";
 import { activeRuns, isSlotUsed, standingOf } from "../core/state/document.js";
-import { type Hint, type HintKind, hintsAfter } from "../core/state/hint-transitions.js";
+import { hintsAfter } from "../core/state/hint-transitions.js";
 import type { ClaimedProcess, SlotClaim } from "../core/state/period-transitions.js";
 import type { RunEnding } from "../core/state/run-transitions.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";

@@ -2,10 +2,11 @@
  * What a transition says to the ledger (S36), as data. A fact is written in the transaction that stores the document it
  * came with, and writing it twice changes nothing: its identity, period and kind are its key.
  */
+
+import type { Hint, HintKind } from "../governor/hint.js";
 import type { RunKey } from "../period/policy.js";
 import type { EpochMs } from "../time/instant.js";
 import type { Outcome } from "./document.js";
-import type { Hint, HintKind } from "./hint-transitions.js";
 
 interface FactBase {
   readonly identity: string;

@@ -3,18 +3,12 @@
  * document, so that they survive a restart and go in the transaction that consumes or ends them (S42).
  */
 import type { HintsInForce } from "../governor/governor.js";
+import type { Hint, HintKind } from "../governor/hint.js";
 import type { PeriodGap } from "../period/periods.js";
 import { type EpochMs, formatInstant } from "../time/instant.js";
 import { type HintsState, hintsOf, isSlotUsed, type StateDocument } from "./document.js";
 import type { LedgerFact } from "./facts.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
-
-export const HINT_KINDS = ["interval", "oneshot"] as const;
-export type HintKind = (typeof HINT_KINDS)[number];
-
-export type Hint =
-  | { readonly kind: "interval"; readonly intervalMs: number; readonly expiresAt: EpochMs; readonly reason: string }
-  | { readonly kind: "oneshot"; readonly nextRunAt: EpochMs; readonly expiresAt: EpochMs; readonly reason: string };
 
 /** What becomes of the schedule when the last hint that stood in for it ends. */
 export interface Aftermath {
@@ -24,9 +18,14 @@ export interface Aftermath {
   readonly gap: PeriodGap | null;
 }
 
-/** One of a kind: a newer one takes the place of an older one. A one-shot for an instant that was used is none (S40). */
+/** S40: a one-shot for an instant that was claimed before is none. */
+export function isHintUsed(document: StateDocument, hint: Hint): boolean {
+  return hint.kind === "oneshot" && isSlotUsed(document, "hint-oneshot", hint.nextRunAt);
+}
+
+/** One of a kind: a newer one takes the place of an older one. */
 export function setHint(document: StateDocument, hint: Hint, now: EpochMs): Transition {
-  if (hint.kind === "oneshot" && isSlotUsed(document, "hint-oneshot", hint.nextRunAt)) {
+  if (isHintUsed(document, hint)) {
     return unchanged(document);
   }
   const about = { ExpiresAt: formatInstant(hint.expiresAt), SetAt: formatInstant(now), Reason: hint.reason };

@@ -6,9 +6,9 @@
 import { decide } from "../../../core/decision/decide.js";
 import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.js";
 import { type RecordVersions, toDecisionRecord } from "../../../core/decision/record.js";
+import type { Hint } from "../../../core/governor/hint.js";
 import type { ActiveState, StateDocument } from "../../../core/state/document.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
-import type { Hint } from "../../../core/state/hint-transitions.js";
 import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../../../core/time/instant.js";
 import type { LedgerRecord } from "../../../persist/store.js";
 
