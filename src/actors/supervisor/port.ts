@@ -6,6 +6,7 @@
 import type { KronError } from "../../core/base/errors/kron-error.js";
 import type { Settings } from "../../core/config/settings.js";
 import type { RecordVersions } from "../../core/decision/record.js";
+import type { Hint, HintKind } from "../../core/governor/hint.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import type { OccasionSource } from "../../core/period/occasion.js";
 import type { EpochMs } from "../../core/time/instant.js";
@@ -113,6 +114,10 @@ export interface Supervisor {
   runNow(identity: string): Promise<RunNowResult>;
   pause(identity: string, untilAt: EpochMs, reason: string): Promise<boolean>;
   resume(identity: string): Promise<boolean>;
+  /** S41: replaces a hint of its kind. `used`: its instant, or a later one, was claimed for a hint before (S40). */
+  hint(identity: string, hint: Hint): Promise<"set" | "used" | "unknown">;
+  /** False: there is no such job. */
+  clearHints(identity: string, kind: HintKind | "all"): Promise<boolean>;
   /** Ends what is running, or only the run of one period or slot; the number of runs that were asked to end. */
   cancel(identity: string, periodId?: string): Promise<number>;
   /** In the order of their identities. */

@@ -6,8 +6,11 @@
 import type { KronError } from "../../core/base/errors/kron-error.js";
 import type { Settings } from "../../core/config/settings.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
+import type { Hint, HintKind } from "../../core/governor/hint.js";
 import type { JobDefinition } from "../../core/job/definition.js";
+import { isHintUsed } from "../../core/state/hint-transitions.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
+import { documentOfActivation } from "../../machines/activation.js";
 import { isUnclaimed } from "../../machines/draft.js";
 import type { Timer } from "../clock.js";
 import type { TimelineHandle } from "../timeline.js";
@@ -145,6 +148,27 @@ class JobSupervisor implements Supervisor {
     const entry = this.jobs.present(identity);
     if (entry === null) return false;
     await this.core.ask(entry, { event: () => ({ type: "RESUME" }), now: null });
+    return true;
+  }
+
+  async hint(identity: string, hint: Hint): Promise<"set" | "used" | "unknown"> {
+    const entry = this.jobs.present(identity);
+    if (entry === null) return "unknown";
+    this.core.executor.unprepare(entry);
+    let isUsed = false;
+    const event = () => {
+      isUsed = entry.activation !== null && isHintUsed(documentOfActivation(entry.activation), hint);
+      return { type: "HINT", hint } as const;
+    };
+    await this.core.ask(entry, { event, now: null });
+    return isUsed ? "used" : "set";
+  }
+
+  async clearHints(identity: string, kind: HintKind | "all"): Promise<boolean> {
+    const entry = this.jobs.present(identity);
+    if (entry === null) return false;
+    this.core.executor.unprepare(entry);
+    await this.core.ask(entry, { event: () => ({ type: "UNHINT", kind }), now: null });
     return true;
   }
 

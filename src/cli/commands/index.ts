@@ -4,6 +4,7 @@ import { completionCommand } from "./completion.js";
 import { CANCEL, PAUSE, RESUME, RUN } from "./control.js";
 import { EXPLAIN } from "./explain.js";
 import { FORECAST } from "./forecast.js";
+import { HINT } from "./hint.js";
 import { HISTORY } from "./history.js";
 import { IMPORT } from "./import.js";
 import { LINT } from "./lint.js";
@@ -36,6 +37,7 @@ export const KRON: Program = {
     CANCEL,
     PAUSE,
     RESUME,
+    HINT,
     PLAN,
     IMPORT,
     completionCommand(async () => [KRON, (await import("./krond/index.js")).KROND]),

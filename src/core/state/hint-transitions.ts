@@ -18,9 +18,14 @@ export interface Aftermath {
   readonly gap: PeriodGap | null;
 }
 
-/** One of a kind: a newer one takes the place of an older one. A one-shot for an instant that was used is none (S40). */
+/** S40: a one-shot for an instant that was claimed before is none. */
+export function isHintUsed(document: StateDocument, hint: Hint): boolean {
+  return hint.kind === "oneshot" && isSlotUsed(document, "hint-oneshot", hint.nextRunAt);
+}
+
+/** One of a kind: a newer one takes the place of an older one. */
 export function setHint(document: StateDocument, hint: Hint, now: EpochMs): Transition {
-  if (hint.kind === "oneshot" && isSlotUsed(document, "hint-oneshot", hint.nextRunAt)) {
+  if (isHintUsed(document, hint)) {
     return unchanged(document);
   }
   const about = { ExpiresAt: wholeSecond(hint.expiresAt), SetAt: formatSecond(now), Reason: hint.reason };

@@ -3,6 +3,7 @@
  * version is the daemon's word; a client that does not know it goes no further.
  */
 import { z } from "zod";
+import { HINT_KINDS } from "../../core/governor/hint.js";
 import { STANDINGS } from "./list-filter.js";
 import { LIST_LIMITS } from "./list-request.js";
 
@@ -49,6 +50,16 @@ const REQUEST = z.discriminatedUnion("op", [
   z.strictObject({ op: z.literal("cancel"), identity, periodAt: instant.nullable() }),
   z.strictObject({ op: z.literal("pause"), identity, untilAt: instant, reason: z.string().max(1_000) }),
   z.strictObject({ op: z.literal("resume"), identity }),
+  z.strictObject({
+    op: z.literal("hint"),
+    identity,
+    intervalMs: z.number().nullable(),
+    nextRunAt: z.number().nullable(),
+    ttlMs: z.number().nullable(),
+    reason: z.string(),
+  }),
+  z.strictObject({ op: z.literal("unhint"), identity, kind: z.enum(["all", ...HINT_KINDS]) }),
+  z.strictObject({ op: z.literal("hints"), identity }),
   z.strictObject({
     op: z.literal("history"),
     identity,

@@ -1,20 +1,24 @@
 /** What each request does. Everything that only reads is answered from the store, as it is when no daemon runs. */
 import type { Clock } from "../../actors/clock.js";
 import type { DaemonStatus, Supervisor } from "../../actors/supervisor/port.js";
+import type { Problem } from "../../core/base/problem.js";
 import { assertNever } from "../../core/base/result.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { formatPlace } from "../../core/config/format-problem.js";
 import type { Settings } from "../../core/config/settings.js";
+import { readHint } from "../../core/governor/hint.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
 import type { WhyAnswer } from "../../core/why/facts.js";
 import { type StateStore, versionInForce } from "../../persist/store.js";
 import type { ReloadReport } from "../boot/daemon.js";
 import { safeFinding } from "../boot/safe-findings.js";
+import { type HintsAnswer, readHints } from "../state/hints.js";
 import { readHistory } from "../state/history.js";
 import { readWhy } from "../state/why.js";
 import { listPage } from "./list-request.js";
 import type { ControlErrorKind, ControlOp, ControlRequest } from "./protocol.js";
 
+type HintRequest = Extract<ControlRequest, { readonly op: "hint" }>;
 type WhyRequest = Extract<ControlRequest, { readonly op: "why" }>;
 
 export interface ControlPorts {
@@ -52,7 +56,14 @@ export interface PlanAnswer extends Omit<ReloadReport, "findings"> {
 }
 
 /** While the daemon drains it answers, and ends what it is asked to end. */
-const STARTS_SOMETHING: ReadonlySet<ControlOp> = new Set<ControlOp>(["reload", "run", "pause", "resume"]);
+const STARTS_SOMETHING: ReadonlySet<ControlOp> = new Set<ControlOp>([
+  "reload",
+  "run",
+  "pause",
+  "resume",
+  "hint",
+  "unhint",
+]);
 
 export async function answerControl(request: ControlRequest, ports: ControlPorts): Promise<unknown> {
   const { supervisor, store, clock } = ports;
@@ -81,6 +92,13 @@ export async function answerControl(request: ControlRequest, ports: ControlPorts
       return done(await supervisor.pause(request.identity, request.untilAt, request.reason), request.identity);
     case "resume":
       return done(await supervisor.resume(request.identity), request.identity);
+    case "hint":
+      return hint(ports, request);
+    case "unhint":
+      done(await supervisor.clearHints(request.identity, request.kind), request.identity);
+      return hints(ports, request.identity);
+    case "hints":
+      return hints(ports, request.identity);
     case "history":
       return found(await readHistory(store, request), request.identity);
     case "why":
@@ -88,6 +106,27 @@ export async function answerControl(request: ControlRequest, ports: ControlPorts
     default:
       return assertNever(request, "request");
   }
+}
+
+/** Judged here, whatever sent it: one that is refused changes nothing. */
+async function hint(ports: ControlPorts, request: HintRequest): Promise<HintsAnswer> {
+  const { supervisor, clock } = ports;
+  const { identity } = request;
+  const read = readHint(request, clock.now());
+  if (!read.ok) throw new ControlRefusal("refused", read.error.map(fieldMessage).join("; "));
+  const answer = await supervisor.hint(identity, read.value);
+  if (answer === "unknown") throw noJob(identity);
+  if (answer === "used")
+    throw new ControlRefusal("refused", "nextRunAt: a run for this instant, or a later one, was hinted before");
+  return hints(ports, identity);
+}
+
+function fieldMessage({ path, message }: Problem): string {
+  return `${path.join(".")}: ${message}`;
+}
+
+async function hints({ store, clock }: ControlPorts, identity: string): Promise<HintsAnswer> {
+  return found(await readHints(store, identity, clock.now()), identity);
 }
 
 function why({ store, clock, settings, isStopping }: ControlPorts, request: WhyRequest): Promise<WhyAnswer | null> {

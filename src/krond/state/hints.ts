@@ -1,0 +1,48 @@
+/** The hints of a job that are in force, with who wanted them and why: read from its document, with or without a daemon. */
+import { type HintsState, newDocument } from "../../core/state/document.js";
+import { type EpochMs, parseInstant } from "../../core/time/instant.js";
+import type { StateReader } from "../../persist/store.js";
+import { isKnown } from "./ledger-view.js";
+import { documentOf } from "./why.js";
+
+interface HintAbout {
+  readonly expires_at: string;
+  readonly set_at: string;
+  readonly reason: string;
+}
+
+export interface HintsAnswer {
+  readonly identity: string;
+  readonly interval: ({ readonly interval_ms: number } & HintAbout) | null;
+  readonly oneshot: ({ readonly next_run_at: string } & HintAbout) | null;
+}
+
+/** null for a job that the store does not know. */
+export async function readHints(reader: StateReader, identity: string, now: EpochMs): Promise<HintsAnswer | null> {
+  if (!(await isKnown(reader, identity))) return null;
+  const { Hints = {} } = (await documentOf(reader, identity)) ?? newDocument(identity);
+  return { identity, ...inForce(Hints, now) };
+}
+
+function inForce({ Interval, Oneshot }: HintsState, now: EpochMs): Omit<HintsAnswer, "identity"> {
+  return {
+    interval:
+      Interval === undefined || isOver(Interval.ExpiresAt, now)
+        ? null
+        : { interval_ms: Interval.IntervalMs, ...about(Interval) },
+    oneshot:
+      Oneshot === undefined || isOver(Oneshot.ExpiresAt, now)
+        ? null
+        : { next_run_at: Oneshot.NextRunAt, ...about(Oneshot) },
+  };
+}
+
+function about({ ExpiresAt, SetAt, Reason }: NonNullable<HintsState["Interval"] | HintsState["Oneshot"]>): HintAbout {
+  return { expires_at: ExpiresAt, set_at: SetAt, reason: Reason };
+}
+
+/** S41: strictly; one that is over stays on record until the job is looked at. */
+function isOver(expiresAt: string, now: EpochMs): boolean {
+  const at = parseInstant(expiresAt);
+  return !at.ok || at.value <= now;
+}
