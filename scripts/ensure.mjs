@@ -1,7 +1,8 @@
 /**
  * Makes a checkout ready to run: installs packages and builds when they are missing or stale, and does nothing
- * otherwise. It is called from the scripts themselves and not from pre-scripts, because `ignore-scripts=true` in
- * somebody's npm settings would skip those without a word.
+ * otherwise. With `--types` the build has its declarations too, as the package needs them. It is called from the scripts
+ * themselves and not from pre-scripts, because `ignore-scripts=true` in somebody's npm settings would skip those without
+ * a word; npm itself runs it before it packs.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -91,12 +92,15 @@ function sourceDigest() {
   return hash.digest("hex");
 }
 
-function buildIfStale() {
+/** A build empties `dist` first: declarations that are there belong to it. */
+function buildIfStale({ withTypes }) {
   const stamp = join(root, "dist", ".source-digest");
   const digest = sourceDigest();
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
+  const isBuilt = existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
+  if (isBuilt && (!withTypes || existsSync(join(root, "dist", "index.d.ts")))) return;
   process.stderr.write("kron: building ...\n");
-  run(process.execPath, [join(root, "node_modules", "tsup", "dist", "cli-default.js"), "--silent"], "the build");
+  const tsup = join(root, "node_modules", "tsup", "dist", "cli-default.js");
+  run(process.execPath, [tsup, "--silent", ...(withTypes ? ["--dts"] : [])], "the build");
   writeFileSync(stamp, digest);
 }
 
@@ -104,7 +108,7 @@ function ensure() {
   acquireLock();
   try {
     if (isInstallStale()) install();
-    if (!process.argv.includes("--install-only")) buildIfStale();
+    buildIfStale({ withTypes: process.argv.includes("--types") });
   } finally {
     rmSync(lockDirectory, { recursive: true, force: true });
   }

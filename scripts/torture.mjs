@@ -39,7 +39,7 @@ const TORTURES = {
       KRON_TORTURE_KILLS: option(args, "kills", "100000"),
       ...(seed === "" ? {} : { KRON_TORTURE_SEED: seed }),
     };
-    return test("test/krond/torture-kill.test.ts", env);
+    return test("test/torture/kill.test.ts", env);
   },
   holders: (args) => test("test/faults/holders.test.ts", { KRON_TORTURE_ROUNDS: option(args, "rounds", "1000") }),
   mutants: (args) => node("test/torture/mutants.mjs", ...args),

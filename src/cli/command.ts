@@ -2,8 +2,8 @@ import type { OptionSpec, ParsedArgs } from "./args.js";
 import type { ExitCode } from "./exit.js";
 import type { CliIo } from "./io.js";
 
-/** One verb of a program. */
-export interface Command {
+/** What there is to say about a verb: enough for help, for completion, and to read its command line. */
+export interface CommandSpec {
   readonly name: string;
   /** One line for the overview. */
   readonly summary: string;
@@ -12,5 +12,16 @@ export interface Command {
   /** A paragraph or two for `--help`, with an example. */
   readonly details: string;
   readonly options: readonly OptionSpec[];
-  run(args: ParsedArgs, io: CliIo): Promise<ExitCode>;
+}
+
+export type Run = (args: ParsedArgs, io: CliIo) => Promise<ExitCode>;
+
+/** One verb of a program. */
+export interface Command extends CommandSpec {
+  readonly run: Run;
+}
+
+/** A verb whose code is read when it runs: help, completion and every other verb do not wait for it. */
+export function lazily(spec: CommandSpec, load: () => Promise<Run>): Command {
+  return { ...spec, run: async (args, io) => (await load())(args, io) };
 }

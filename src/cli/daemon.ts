@@ -8,7 +8,6 @@ import { ControlClient, ControlError } from "../krond/control/client.js";
 import type { ControlRequest } from "../krond/control/protocol.js";
 import { socketPathIn } from "../krond/state/directory.js";
 import { readMarker } from "../persist/marker.js";
-import { openStateReader } from "../persist/open.js";
 import type { StateReader } from "../persist/store.js";
 import type { ParsedArgs } from "./args.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
@@ -118,6 +117,8 @@ export function mustHaveState(directory: string): void {
 
 export async function readStore<T>(directory: string, read: (reader: StateReader) => Promise<T>): Promise<T> {
   mustHaveState(directory);
+  // A daemon that answers needs no store: what reads one is not loaded for it.
+  const { openStateReader } = await import("../persist/open.js");
   const opened = await openStateReader(directory);
   if (!opened.ok) throw stateFailure(opened.error);
   try {

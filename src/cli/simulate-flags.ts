@@ -7,7 +7,7 @@ import type { RunRule } from "../simulation/run-rules.js";
 import type { PlannedAct } from "../simulation/scenario.js";
 import { ACT_SHAPE, type RawAct, type RawRun, RUN_SHAPE } from "../simulation/scenario-shape.js";
 import { readAct, readRun } from "../simulation/scenario-values.js";
-import type { OptionSpec, ParsedArgs } from "./args.js";
+import type { ParsedArgs } from "./args.js";
 import { type CliError, usageError } from "./exit.js";
 
 /** `GLOB=VALUE`, or `VALUE` for all. */
@@ -104,46 +104,3 @@ export function unwrap<T>(flag: string, value: Result<T, Problem>): T {
   if (!value.ok) throw flagError(value.error, flag);
   return value.value;
 }
-
-export const SIMULATION_OPTIONS: readonly OptionSpec[] = [
-  { name: "from", value: "T", help: "begin at this RFC 3339 instant (default: now)" },
-  { name: "to", value: "T", help: "end at this instant" },
-  { name: "horizon", value: "FOR", help: "simulate so long, such as 7d (default: 1d)" },
-  { name: "scenario", value: "FILE", help: "what happens beside the jobs, as a YAML file" },
-  { name: "seed", value: "N", help: "another seed, other draws (default: 0)" },
-  {
-    name: "duration",
-    value: "GLOB=LAW",
-    repeats: true,
-    help: "how long runs take: 30s, never, lognormal(30s, 0.5) … (default: 10s)",
-  },
-  { name: "fail", value: "GLOB=5%", repeats: true, help: "share of runs that fail" },
-  { name: "exit", value: "GLOB=CODE", repeats: true, help: "exit code of runs that fail (default: 1)" },
-  { name: "signal", value: "GLOB=SIGNAL", repeats: true, help: "runs that fail end by this signal" },
-  {
-    name: "refuse",
-    value: "GLOB=REASON[:5%]",
-    repeats: true,
-    help: "no process is created: command-not-found, fork-failed …",
-  },
-  { name: "spawn", value: "GLOB=FOR", repeats: true, help: "how long it takes to prepare a process" },
-  { name: "ignore-term", value: "GLOB", repeats: true, help: "TERM does not end them, KILL does" },
-  { name: "unkillable", value: "GLOB", repeats: true, help: "nothing ends them" },
-  {
-    name: "crash",
-    value: "T[,FOR][,STEP]",
-    repeats: true,
-    help: "kill the daemon at T (or +27h), start it again after FOR",
-  },
-  { name: "down", value: "T,FOR", repeats: true, help: "stop the daemon in order, and start it again" },
-  { name: "reboot", value: "T[,FOR]", repeats: true, help: "the machine goes down: no process survives" },
-  { name: "launcher-death", value: "T", repeats: true, help: "the launcher process dies" },
-  { name: "store-failure", value: "T[,ERRNO]", repeats: true, help: "the next write of state fails" },
-  { name: "jump", value: "T,+1h", repeats: true, help: "move the wall clock" },
-  { name: "freeze", value: "T,FOR", repeats: true, help: "everything stands still, as a paused virtual machine does" },
-  { name: "pause", value: "T,JOB,FOR", repeats: true, help: "pause jobs, as an operator does" },
-  { name: "resume", value: "T,JOB", repeats: true, help: "resume them" },
-  { name: "run", value: "T,JOB", repeats: true, help: "run a job by hand" },
-  { name: "cancel", value: "T,JOB", repeats: true, help: "cancel what runs" },
-  { name: "reload", value: "T,PATH", repeats: true, help: "reload with another configuration" },
-];

@@ -1,8 +1,8 @@
 /** What a simulation found, as data: the form that is printed as JSON. */
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
 import { type Chronicle, isFailure } from "./chronicle.js";
-import type { Figures } from "./expectations.js";
 import { countUp, type JobHistory } from "./job-history.js";
+import type { Figures } from "./metrics.js";
 import { type Circumstances, FATES, type Fate, judgeJob } from "./oracle.js";
 
 type FateCounts = Readonly<Record<Fate, number>>;

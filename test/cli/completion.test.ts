@@ -102,10 +102,12 @@ describe("every shell", () => {
     test.skipIf(!isThere)(
       `${shell}: the shell itself can read it${isThere ? "" : " (skipped: not installed)"}`,
       async () => {
-        expect(spawnSync(shell, ["-n"], { input: await script(shell), encoding: "utf8" })).toMatchObject({
-          status: 0,
-          stderr: "",
-        });
+        // Fish checks no standard input.
+        const file = path.join(temporary(), "script");
+        fs.writeFileSync(file, await script(shell));
+        expect(spawnSync(shell, ["-n", file], { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
+        fs.writeFileSync(file, "if (((\n");
+        expect(spawnSync(shell, ["-n", file]).status).not.toBe(0);
       },
     );
   }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { KRON } from "../../src/cli/commands/index.js";
-import { METRICS } from "../../src/simulation/expectations.js";
+import { METRICS } from "../../src/simulation/metrics.js";
 import { runCaptured } from "../support/cli.js";
 
 /** docs/simulate.md says what the program does: its files are written, its commands run, its output compared. */

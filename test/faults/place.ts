@@ -6,7 +6,8 @@ import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach } from "vitest";
 import { type EpochMs, MINUTE_MS } from "../../src/core/time/instant.js";
-import { jobsOf, killJobsOf, MARK, type Programs, RunningKrond } from "../support/krond.js";
+import type { Programs } from "../support/built-programs.js";
+import { jobsOf, killJobsOf, MARK, RunningKrond } from "../support/krond.js";
 import type { AccountedJob, Question } from "../torture/account.js";
 import { witnessing } from "../torture/witness.js";
 

@@ -9,10 +9,6 @@ const programs = builtPrograms();
 const startKrond = krondProcesses(programs);
 const place = placesIn(temporaryDirectories(), programs);
 
-async function existing(file: string): Promise<void> {
-  while (!fs.existsSync(file)) await new Promise((resolve) => setImmediate(resolve));
-}
-
 describe("R15: trouble from outside", () => {
   it("launchers that are killed are replaced; what runs goes on and is seen to end, and new runs start", async () => {
     const here = place(job("t/long", "sleep 4") + job("t/short", "echo back"));
@@ -48,8 +44,7 @@ describe("R15: trouble from outside", () => {
   it("signals that come while the daemon starts do not end it in the system's own way", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
-    // From here on the handlers are there; the launchers are started afterwards.
-    await existing(here.state);
+    await krond.handling("SIGHUP");
     krond.child.kill("SIGHUP");
     await krond.ready();
     await krond.event("config_reloaded");

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
-import type { Metric } from "../../src/simulation/expectations.js";
+import type { Metric } from "../../src/simulation/metrics.js";
 import type { Act, CrashStep } from "../../src/simulation/scenario.js";
 import { job, play, type Script } from "./support.js";
 

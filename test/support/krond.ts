@@ -1,57 +1,20 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
-import * as path from "node:path";
+import { constants } from "node:os";
 import { createInterface } from "node:readline";
-import { build } from "vite";
-import { afterAll, afterEach, beforeAll } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, inject } from "vitest";
 import { readStat } from "../../src/actors/process-identity.js";
+import type { Programs } from "./built-programs.js";
 
-const ROOT = path.resolve(import.meta.dirname, "../..");
-
-export interface Programs {
-  readonly krond: string;
-  readonly kron: string;
-}
-
-/** The programs as they would be built, from the sources as they are, in a package of their own. */
+/** The programs, as they are built once for all tests of a run. */
 export function builtPrograms(): () => Programs {
-  const home = path.join(ROOT, "node_modules/.cache/kron-test", `krond-${process.pid}`);
-  const dist = path.join(home, "dist");
-  beforeAll(async () => {
-    fs.mkdirSync(dist, { recursive: true });
-    const imports = {
-      "#decision-worker": "./dist/decision-worker.js",
-      "#launcher-process": "./dist/launcher-process.js",
-    };
-    fs.writeFileSync(path.join(home, "package.json"), JSON.stringify({ type: "module", imports }));
-    const input = {
-      krond: path.join(ROOT, "src/cli/krond.ts"),
-      kron: path.join(ROOT, "src/cli/kron.ts"),
-      "decision-worker": path.join(ROOT, "src/actors/pool/thread/worker.ts"),
-      "launcher-process": path.join(ROOT, "src/actors/launcher/child/process.ts"),
-    };
-    await build({
-      configFile: false,
-      logLevel: "warn",
-      root: ROOT,
-      build: {
-        ssr: true,
-        outDir: dist,
-        emptyOutDir: true,
-        target: "node20",
-        minify: false,
-        rollupOptions: {
-          input,
-          external: [/^node:/, /^(?![./#]|\/)[^:]+$/],
-          output: { entryFileNames: "[name].js" },
-        },
-      },
-    });
-  });
-  afterAll(() => fs.rmSync(home, { recursive: true, force: true }));
-  return () => ({ krond: path.join(dist, "krond.js"), kron: path.join(dist, "kron.js") });
+  const programs = inject("programs");
+  return () => programs;
 }
+
+const HANDLER_POLL_MS = 5;
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
@@ -102,6 +65,15 @@ export class RunningKrond {
     return this.event("ready");
   }
 
+  /** Resolves once a signal meets a handler of the daemon's own; before that it would end the process. */
+  async handling(signal: "SIGHUP" | "SIGUSR1" | "SIGUSR2"): Promise<void> {
+    const bit = 1n << BigInt(constants.signals[signal] - 1);
+    while ((caughtBy(this.pid) & bit) === 0n) {
+      if (this.hasEnded) throw new Error(`krond has ended: ${this.stderr}`);
+      await sleep(HANDLER_POLL_MS);
+    }
+  }
+
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<number | string> {
     this.child.kill(signal);
     return this.ended;
@@ -112,6 +84,16 @@ export class RunningKrond {
       this.waiters.delete(waiter);
       waiter();
     }
+  }
+}
+
+/** The set of signals that a process has handlers for, as the kernel knows it; empty when it is gone. */
+function caughtBy(pid: number): bigint {
+  try {
+    const [, mask = "0"] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(fs.readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return BigInt(`0x${mask}`);
+  } catch {
+    return 0n;
   }
 }
 

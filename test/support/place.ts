@@ -1,7 +1,8 @@
 /** A directory with a configuration, and the programs that work on it: for tests of real daemons. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { type CommandResult, MARK, type Programs, runProgram } from "./krond.js";
+import type { Programs } from "./built-programs.js";
+import { type CommandResult, MARK, runProgram } from "./krond.js";
 
 export interface Place {
   readonly root: string;

@@ -20,6 +20,7 @@ const COPIED = [
   "deploy",
   "package.json",
   "tsconfig.json",
+  "tsup.config.ts",
   "vitest.config.ts",
   "biome.json",
 ];

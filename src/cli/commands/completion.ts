@@ -14,14 +14,14 @@ function isShell(name: string): name is keyof typeof SHELLS {
   return Object.hasOwn(SHELLS, name);
 }
 
-/** `programs` is asked late: this command is part of one of them, and the other one is large. */
-export function completionCommand(programs: () => Promise<readonly Program[]>): Command {
+/** `programs` is asked late: this command is part of one of them. */
+export function completionCommand(programs: () => readonly Program[]): Command {
   async function run({ positionals }: ParsedArgs, io: CliIo): Promise<ExitCode> {
     const [shell = "", ...more] = positionals;
     if (!isShell(shell) || more.length > 0) {
       throw usageError("completion takes the name of a shell", `one of ${Object.keys(SHELLS).join(", ")}`);
     }
-    await io.out(SHELLS[shell]((await programs()).map(completedProgram)));
+    await io.out(SHELLS[shell](programs().map(completedProgram)));
     return EXIT.ok;
   }
   return {

@@ -1,16 +1,14 @@
 import type { RunNowResult } from "../../actors/supervisor/port.js";
 import { formatSecond } from "../../core/time/instant.js";
-import type { OptionSpec, ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
+import type { ParsedArgs } from "../args.js";
 import { askDaemon } from "../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { momentArg, oneJob } from "../job-args.js";
 import { parseJobPeriod } from "../job-period.js";
 import { printValue } from "../output.js";
-import { STATE_OPTION } from "../state-options.js";
 
-async function runNow(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function runNow(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const identity = oneJob(args, "run");
   const value = (await askDaemon(args, io, { op: "run", identity })) as Extract<RunNowResult, { ok: true }>;
   const text = () => `started ${identity}, PID ${value.pid}, slot ${value.slot}\n`;
@@ -18,7 +16,7 @@ async function runNow(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-async function cancel(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function cancel(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const { identity, periodAt } = parseJobPeriod(oneJob(args, "cancel"));
   const value = (await askDaemon(args, io, { op: "cancel", identity, periodAt })) as { readonly ended: number };
   const runs = value.ended === 1 ? "1 run" : `${value.ended} runs`;
@@ -26,7 +24,7 @@ async function cancel(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-async function pause(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function pause(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const identity = oneJob(args, "pause");
   const untilAt = momentArg(args, "until", io);
   if (untilAt === undefined) throw usageError("a pause needs an end", "--until 2h, or --until 2026-03-01T00:00:00Z");
@@ -38,64 +36,9 @@ async function pause(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-async function resume(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function resume(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const identity = oneJob(args, "resume");
   await askDaemon(args, io, { op: "resume", identity });
   await printValue({ identity }, () => `${identity} goes on\n`, args, io);
   return EXIT.ok;
 }
-
-function control(
-  name: string,
-  summary: string,
-  details: string,
-  run: Command["run"],
-  options: readonly OptionSpec[] = [],
-): Command {
-  return { name, summary, usage: "JOB [OPTIONS]", details, options: [STATE_OPTION, ...options], run };
-}
-
-export const RUN: Command = control(
-  "run",
-  "run a job now, beside its schedule",
-  `
-Starts JOB at once and leaves its schedule as it is. The run is recorded as a manual one.
-
-  kron run prod/db-backup`,
-  runNow,
-);
-
-export const CANCEL: Command = control(
-  "cancel",
-  "end what is running of a job",
-  `
-Ends every run of JOB, or with JOB@PERIOD only the run of that period: TERM to all of its processes, KILL to what is left after kill_grace.
-
-  kron cancel prod/db-backup`,
-  cancel,
-);
-
-export const PAUSE: Command = control(
-  "pause",
-  "keep a job from being started for a while",
-  `
-Starts nothing of JOB until the pause ends by itself or 'kron resume' ends it. What is running goes on. Periods that pass
-meanwhile are not made up for.
-
-  kron pause prod/db-backup --until 2h --reason "database upgrade"`,
-  pause,
-  [
-    { name: "until", value: "WHEN", help: "an RFC 3339 instant, or a duration such as 2h" },
-    { name: "reason", value: "TEXT", help: "why; 'kron why' repeats it" },
-  ],
-);
-
-export const RESUME: Command = control(
-  "resume",
-  "end a pause",
-  `
-Ends the pause of JOB before its time.
-
-  kron resume prod/db-backup`,
-  resume,
-);

@@ -5,15 +5,14 @@ import { explainDecision } from "../../core/decision/explain.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
 import { currentPeriod } from "../../core/period/periods.js";
 import { formatInstant } from "../../core/time/instant.js";
-import { AT_OPTION, CONFIG_OPTION, instantArg, outputForm, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
+import { instantArg, outputForm, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { findJob, loadJobs } from "../load.js";
 import { paintFor } from "../style.js";
 import { explanationText } from "./explain-text.js";
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [identity, ...more] = args.positionals;
   if (identity === undefined || more.length > 0)
     throw usageError("explain takes one job", "kron explain JOB --at INSTANT");
@@ -32,16 +31,3 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   else await io.out(`${JSON.stringify(record, null, form === "json" ? 2 : 0)}\n`);
   return EXIT.ok;
 }
-
-export const EXPLAIN: Command = {
-  name: "explain",
-  summary: "show every step of a decision",
-  usage: "JOB [OPTIONS]",
-  details: `
-Explains the decision of the period that is current at --at (default: now): the latest one whose window has opened.
-The text shows the hash input, the hash, each draw and why candidates were rejected; -o json prints the decision record.
-
-  kron explain prod/db-backup --at 2026-03-01T01:00:00Z`,
-  options: [CONFIG_OPTION, AT_OPTION],
-  run,
-};

@@ -5,13 +5,12 @@ import { ENGINE_VERSION } from "../../core/base/version.js";
 import { checkOverlap, type Forecast, Forecaster } from "../../core/forecast/forecaster.js";
 import { GROUPINGS } from "../../core/forecast/groups.js";
 import type { Horizon } from "../../core/forecast/horizon.js";
-import { CONFIG_OPTION, countArg, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
+import { countArg, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { csvLines } from "../forecast/csv.js";
 import { type Durations, pastDurations } from "../forecast/durations.js";
 import { HTML_BUCKETS, htmlPage } from "../forecast/html.js";
-import { choiceArg, durationArg, HORIZON_OPTIONS, horizonOf } from "../forecast/options.js";
+import { choiceArg, durationArg, horizonOf } from "../forecast/options.js";
 import { plotText } from "../forecast/plot.js";
 import { bucketReports, type ForecastReport, reportOf } from "../forecast/report.js";
 import { streamJobs, type TakeJob } from "../forecast/stream-jobs.js";
@@ -19,11 +18,10 @@ import { forecastText, gateText } from "../forecast/text.js";
 import type { CliIo } from "../io.js";
 import { configurationNames, loadAllJobs } from "../load.js";
 import { paintFor } from "../style.js";
+import { DEFAULT_TOP, FORECAST_FORMS } from "./specs/forecast.js";
 
-const FORMS = ["text", "json", "jsonl", "csv", "html", "plot"] as const;
-type Form = (typeof FORMS)[number];
+type Form = (typeof FORECAST_FORMS)[number];
 
-const DEFAULT_TOP = 10;
 const MOST_TOP = 1000;
 const PLOT_WIDTH = { fallback: 80, most: 1000 };
 /** Rows that are written in one piece. */
@@ -137,8 +135,8 @@ async function printPieces(pieces: Iterable<string>, io: CliIo): Promise<void> {
   await io.out(chunk.join(""));
 }
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  const form = choiceArg(args, "output", FORMS, "text");
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const form = choiceArg(args, "output", FORECAST_FORMS, "text");
   const top = countArg(args, "top", DEFAULT_TOP, MOST_TOP);
   const maxPeak = args.text("max-peak") === undefined ? null : countArg(args, "max-peak", 1, 999_999_999);
   const horizon = horizonOf(args, io);
@@ -153,28 +151,3 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   await io.err(gateText(report.gate));
   return EXIT.configuration;
 }
-
-export const FORECAST: Command = {
-  name: "forecast",
-  summary: "show how many jobs will start when, with and without windows",
-  usage: "[FILE...] [OPTIONS]",
-  details: `
-Computes every start of every job ahead of time, from the configuration alone, and counts them by bucket: at the seconds
-Kron chooses, and at the nominal times, where cron would put them. Shows the fullest buckets and who makes them. With
---max-peak it is a gate for CI: exit code 2, and the culprits on standard error.
-
-  kron forecast jobs.yaml --from 2026-03-01T00:00:00Z --bucket 1m --max-peak 50
-  kron forecast jobs.yaml --by tag -o html > forecast.html`,
-  options: [
-    { name: "output", short: "o", value: FORMS.join("|"), help: "form of the output (default: text)" },
-    CONFIG_OPTION,
-    ...HORIZON_OPTIONS,
-    { name: "by", value: GROUPINGS.join("|"), help: "whose starts are told apart (default: identity)" },
-    { name: "top", value: "N", help: `how many peaks and groups are shown (default: ${DEFAULT_TOP})` },
-    { name: "max-peak", value: "N", help: "exit 2 when a bucket has more starts than this" },
-    { name: "assume-duration", value: "DURATION", help: "how long a run takes: adds how many run at once" },
-    { name: "state", short: "s", value: "DIR", help: "state directory of krond: takes durations from past runs" },
-    { name: "width", value: "N", help: "columns of -o plot (default: the terminal, or 80)" },
-  ],
-  run,
-};

@@ -3,14 +3,12 @@ import { type HintWish, readHint } from "../../core/governor/hint.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { type HintsAnswer, readHints } from "../../krond/state/hints.js";
 import type { ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
 import { askDaemon, askOrRead } from "../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import { durationArg } from "../forecast/options.js";
 import type { CliIo } from "../io.js";
 import { momentArg, oneJob } from "../job-args.js";
 import { printValue } from "../output.js";
-import { STATE_OPTION } from "../state-options.js";
 
 /** What the fields of a hint are called on the command line. */
 const OPTION_OF: Readonly<Record<keyof HintWish, string>> = {
@@ -82,7 +80,7 @@ function aboutText({ expires_at, reason }: { readonly expires_at: string; readon
   return reason === "" ? expires_at : `${expires_at} (${reason})`;
 }
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const identity = oneJob(args, "hint");
   const wish = wishOf(args, io);
   const cleared = args.text("clear");
@@ -90,31 +88,3 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (isWish(wish)) throw usageError("--clear stands alone", "clear first, then set another hint");
   return clear(identity, cleared, args, io);
 }
-
-export const HINT: Command = {
-  name: "hint",
-  summary: "let a job run otherwise for a while",
-  usage: "JOB [OPTIONS]",
-  details: `
-Until it ends, a hint stands in for the schedule of JOB: with --every the job runs at that interval, with --at once at that
-instant. The bounds min_interval and max_interval of the job hold all the same, and so do suspension and pauses. When the
-hint is over, cleared, or used up by its run, the schedule holds again. A new hint takes the place of one of its kind; an
-instant goes before an interval. Without options it shows the hints in force.
-
-  kron hint prod/poll --every 30s --ttl 2h --reason "errors upstream"
-  kron hint prod/report --at 2026-03-01T14:30:00Z
-  kron hint prod/poll --clear`,
-  options: [
-    STATE_OPTION,
-    { name: "every", value: "DURATION", help: "the interval from the start of one run to the next; needs --ttl" },
-    { name: "at", value: "WHEN", help: "one run: an RFC 3339 instant, or a duration from now" },
-    {
-      name: "ttl",
-      value: "DURATION",
-      help: "how long the hint holds (with --at by default an hour beyond the instant)",
-    },
-    { name: "reason", value: "TEXT", help: "why; 'kron why' repeats it" },
-    { name: "clear", value: "interval|oneshot", bare: "all", help: "end the hints in force, or the one of that kind" },
-  ],
-  run,
-};

@@ -1,17 +1,15 @@
 import type { ControlClient } from "../../krond/control/client.js";
 import { type HistoryRow, readHistory } from "../../krond/state/history.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
 import { askOrRead, withDaemon } from "../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import { nextLook } from "../follow.js";
 import type { CliIo } from "../io.js";
 import { printPages, TextTable } from "../list-output.js";
 import { printValue } from "../output.js";
-import { STATE_OPTION } from "../state-options.js";
 import { type Paint, paintFor } from "../style.js";
+import { DEFAULT_COUNT } from "./specs/history.js";
 
-const DEFAULT_COUNT = 20;
 const MOST = 10_000;
 
 function endText({ exit_code, signal, started_at, ended_at }: HistoryRow): string {
@@ -55,7 +53,7 @@ async function* followed(
   }
 }
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [identity, ...more] = args.positionals;
   if (identity === undefined || more.length > 0) throw usageError("history takes one job", "kron history JOB");
   const limit = countArg(args, "count", DEFAULT_COUNT, MOST);
@@ -73,19 +71,3 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   await printValue(rows, () => (rows.length === 0 ? nothing : table(rows, paintFor(args, io))), args, io);
   return EXIT.ok;
 }
-
-export const HISTORY: Command = {
-  name: "history",
-  summary: "show what happened to a job, newest first",
-  usage: "JOB [OPTIONS]",
-  details: `
-Shows the periods of JOB that reached an outcome, its manual runs, and what was passed over, newest first.
-
-  kron history prod/db-backup --count 5`,
-  options: [
-    STATE_OPTION,
-    { name: "count", short: "n", value: "N", help: `how many (default: ${DEFAULT_COUNT})` },
-    { name: "follow", short: "f", help: "oldest first, and then what happens from now on" },
-  ],
-  run,
-};

@@ -14,7 +14,6 @@ import { formatPlace, formatProblem, printable } from "../../core/config/format-
 import { definitionToRaw } from "../../core/job/schema.js";
 import { zoneOf } from "../../core/time/zone.js";
 import { outputForm, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { hasColour, type Paint, paintFor } from "../style.js";
@@ -22,7 +21,7 @@ import { readTextFile } from "../text-file.js";
 
 const KINDS = ["crontab", "systemd", "cronjob"];
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [kind, ...files] = args.positionals;
   if (kind === undefined) throw usageError("import needs to know from what", "write: kron import crontab FILE...");
   if (!KINDS.includes(kind)) throw usageError(`cannot import from "${kind}"`, `known: ${KINDS.join(", ")}`);
@@ -151,23 +150,3 @@ function formHint(readings: readonly CrontabReading[], args: ParsedArgs): string
   const isLikely = named.length > 0 && readings.every(({ file }) => crontabFormOf(file) === null);
   return isLikely ? 'some commands begin with "root": if a user stands there, add --system' : null;
 }
-
-export const IMPORT: Command = {
-  name: "import",
-  summary: "take over jobs from cron, with a verdict for every line",
-  usage: "crontab FILE... [OPTIONS]",
-  details: `
-Prints the jobs of crontabs as YAML, and on standard error for every line whether it means the same here, the same with a
-note, or is not supported, and why. With -o json both come as one document. "-" reads standard input. Exits 2 if any line
-could not be taken over; the others are printed all the same.
-
-  crontab -l | kron import crontab - > jobs.yaml
-  kron import crontab /etc/crontab /etc/cron.d/* > system.yaml`,
-  options: [
-    { name: "user", help: "the files are user crontabs: no user before the command (default, unless the path tells)" },
-    { name: "system", help: "the files are like /etc/crontab: a user before each command" },
-    { name: "run-as", value: "NAME", help: "of user crontabs: the user whose they are" },
-    { name: "timezone", value: "ZONE", help: "zone in which cron reads the tables (default: this host's)" },
-  ],
-  run,
-};

@@ -1,45 +1,47 @@
 import { ENGINE_VERSION } from "../../core/base/version.js";
+import { lazily } from "../command.js";
 import type { Program } from "../program.js";
 import { completionCommand } from "./completion.js";
-import { CANCEL, PAUSE, RESUME, RUN } from "./control.js";
-import { EXPLAIN } from "./explain.js";
-import { FORECAST } from "./forecast.js";
-import { HINT } from "./hint.js";
-import { HISTORY } from "./history.js";
-import { IMPORT } from "./import.js";
-import { LINT } from "./lint.js";
-import { LIST } from "./list.js";
-import { LOGS } from "./logs.js";
-import { NEXT } from "./next.js";
-import { PLAN } from "./plan.js";
-import { SIMULATE } from "./simulate.js";
-import { TUNE } from "./tune.js";
-import { VERIFY } from "./verify.js";
-import { WHY } from "./why.js";
+import { KROND } from "./krond/index.js";
+import { CANCEL, PAUSE, RESUME, RUN } from "./specs/control.js";
+import { EXPLAIN } from "./specs/explain.js";
+import { FORECAST } from "./specs/forecast.js";
+import { HINT } from "./specs/hint.js";
+import { HISTORY } from "./specs/history.js";
+import { IMPORT } from "./specs/import.js";
+import { LINT } from "./specs/lint.js";
+import { LIST } from "./specs/list.js";
+import { LOGS } from "./specs/logs.js";
+import { NEXT } from "./specs/next.js";
+import { PLAN } from "./specs/plan.js";
+import { SIMULATE } from "./specs/simulate.js";
+import { TUNE } from "./specs/tune.js";
+import { VERIFY } from "./specs/verify.js";
+import { WHY } from "./specs/why.js";
 
 export const KRON: Program = {
   name: "kron",
   summary: "Kron: a job scheduler whose every decision can be recomputed by anyone.",
   version: ENGINE_VERSION,
   commands: [
-    LINT,
-    NEXT,
-    EXPLAIN,
-    VERIFY,
-    FORECAST,
-    TUNE,
-    SIMULATE,
-    LIST,
-    WHY,
-    HISTORY,
-    LOGS,
-    RUN,
-    CANCEL,
-    PAUSE,
-    RESUME,
-    HINT,
-    PLAN,
-    IMPORT,
-    completionCommand(async () => [KRON, (await import("./krond/index.js")).KROND]),
+    lazily(LINT, async () => (await import("./lint.js")).run),
+    lazily(NEXT, async () => (await import("./next.js")).run),
+    lazily(EXPLAIN, async () => (await import("./explain.js")).run),
+    lazily(VERIFY, async () => (await import("./verify.js")).run),
+    lazily(FORECAST, async () => (await import("./forecast.js")).run),
+    lazily(TUNE, async () => (await import("./tune.js")).run),
+    lazily(SIMULATE, async () => (await import("./simulate.js")).run),
+    lazily(LIST, async () => (await import("./list.js")).run),
+    lazily(WHY, async () => (await import("./why.js")).run),
+    lazily(HISTORY, async () => (await import("./history.js")).run),
+    lazily(LOGS, async () => (await import("./logs.js")).run),
+    lazily(RUN, async () => (await import("./control.js")).runNow),
+    lazily(CANCEL, async () => (await import("./control.js")).cancel),
+    lazily(PAUSE, async () => (await import("./control.js")).pause),
+    lazily(RESUME, async () => (await import("./control.js")).resume),
+    lazily(HINT, async () => (await import("./hint.js")).run),
+    lazily(PLAN, async () => (await import("./plan.js")).run),
+    lazily(IMPORT, async () => (await import("./import.js")).run),
+    completionCommand(() => [KRON, KROND]),
   ],
 };

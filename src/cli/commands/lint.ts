@@ -3,8 +3,7 @@ import { errorKind } from "../../core/base/errors/registry.js";
 import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { type ConfigFinding, type Configuration, loadConfiguration } from "../../persist/configuration.js";
-import { AT_OPTION, CONFIG_OPTION, instantArg, outputForm, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
+import { instantArg, outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { findConfiguration, findingsText } from "../load.js";
@@ -74,7 +73,7 @@ async function printJson(
   for (const warning of warnings) await io.out(`${JSON.stringify({ severity: "warning", ...warning })}\n`);
 }
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = outputForm(args);
   const at = instantArg(args, "at") ?? io.now();
   const names = args.positionals.length > 0 ? args.positionals : [findConfiguration(args, io)];
@@ -87,17 +86,3 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const isStrictFailure = args.has("strict") && warnings.length > 0;
   return configuration.findings.length > 0 || isStrictFailure ? EXIT.configuration : EXIT.ok;
 }
-
-export const LINT: Command = {
-  name: "lint",
-  summary: "check job files, with every error located",
-  usage: "[FILE...] [OPTIONS]",
-  details: `
-Reads the files (YAML, line format, JSON Lines; or a directory of them) and lists every error with file, line and column,
-then warnings: constraints that leave nothing of a window within the next 400 days, and seconds on which many jobs
-fall together. Exits 2 if there is any error; with --strict also if there is any warning.
-
-  kron lint examples/krond.yaml`,
-  options: [CONFIG_OPTION, AT_OPTION, { name: "strict", help: "treat warnings as errors" }],
-  run,
-};

@@ -3,17 +3,14 @@ import { parseInstant } from "../../core/time/instant.js";
 import type { ControlClient } from "../../krond/control/client.js";
 import { type ListFilter, ListJudge, STANDINGS } from "../../krond/control/list-filter.js";
 import { LIST_LIMITS, type ListPage } from "../../krond/control/list-request.js";
-import { CONTROL_LIMITS } from "../../krond/control/protocol.js";
-import { offlineStatuses } from "../../krond/state/offline-status.js";
+import { CONTROL_LIMITS } from "../../krond/control-answers.js";
 import type { StateReader } from "../../persist/store.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
 import { withDaemonOrStore } from "../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import { formatDistance } from "../format.js";
 import type { CliIo } from "../io.js";
 import { printPages, TextTable } from "../list-output.js";
-import { STATE_OPTION } from "../state-options.js";
 import { paintFor } from "../style.js";
 
 function nextText({ standing, pausedUntil, nextChosenTime }: JobStatus, now: number): string {
@@ -66,6 +63,7 @@ async function* storedPages(
   filter: ListFilter,
   now: number,
 ): AsyncGenerator<readonly JobStatus[]> {
+  const { offlineStatuses } = await import("../../krond/state/offline-status.js");
   const judge = new ListJudge(filter, reader);
   for await (const rows of offlineStatuses(reader, now)) yield judge.wanted(rows);
 }
@@ -79,7 +77,7 @@ async function* firstOf<T>(pages: AsyncIterable<readonly T[]>, count: number): A
   }
 }
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("list takes no arguments", "kron list --identity 'prod/*'");
   const now = io.now();
   const filter = filterOf(args);
@@ -99,23 +97,3 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   );
   return EXIT.ok;
 }
-
-export const LIST: Command = {
-  name: "list",
-  summary: "show all jobs: what runs, what is next, what was last",
-  usage: "[OPTIONS]",
-  details: `
-Shows the jobs of the daemon with their next run, the processes that are running, and the last outcome. When no daemon
-runs, it reads what the last one left in the state directory. Of several words in one option any will do; a job must agree
-with all options.
-
-  kron list --identity 'prod/*,stage/*' --standing paused,suspended --tag nightly`,
-  options: [
-    STATE_OPTION,
-    { name: "identity", value: "GLOB,...", help: "only these jobs: * is any text, ? any character" },
-    { name: "standing", value: "WORD,...", help: `only jobs that are ${STANDINGS.join(", ")}` },
-    { name: "tag", value: "TAG,...", help: "only jobs with one of these tags" },
-    { name: "count", short: "n", value: "N", help: "how many at most (default: all)" },
-  ],
-  run,
-};

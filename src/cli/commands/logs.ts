@@ -8,14 +8,13 @@ import { ALL_JOBS } from "../../krond/control/list-filter.js";
 import type { ListPage } from "../../krond/control/list-request.js";
 import { outputDirectoryIn } from "../../krond/state/directory.js";
 import { outputForm, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
 import { withDaemonOrStore } from "../daemon.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import { nextLook, Tail } from "../follow.js";
 import type { CliIo } from "../io.js";
 import { parseJobPeriod } from "../job-period.js";
 import { printValue } from "../output.js";
-import { STATE_OPTION, stateDirectoryOf } from "../state-options.js";
+import { stateDirectoryOf } from "../state-options.js";
 
 /** Files of a job's runs, oldest first: their names sort so. */
 async function filesOf(directory: string): Promise<string[]> {
@@ -97,7 +96,7 @@ async function statusNow({ identity, periodAt }: Wanted, args: ParsedArgs, io: C
   return withDaemonOrStore(args, io, ask, async () => "at rest" as const);
 }
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [written, ...more] = args.positionals;
   if (written === undefined || more.length > 0) throw usageError("logs takes one job", "kron logs JOB[@PERIOD]");
   const { identity, periodAt } = parseJobPeriod(written);
@@ -105,20 +104,3 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const wanted = { written, identity, periodAt, directory };
   return args.has("follow") ? follow(wanted, args, io) : show(wanted, args, io);
 }
-
-export const LOGS: Command = {
-  name: "logs",
-  summary: "show what a run printed",
-  usage: "JOB[@PERIOD] [OPTIONS]",
-  details: `
-Shows the output of the newest run of JOB, or of the run of PERIOD. --list names the files that are kept, newest last.
---follow shows it as it is written, and goes on with the next run; with a period it ends when that run does.
-
-  kron logs prod/db-backup --follow`,
-  options: [
-    STATE_OPTION,
-    { name: "list", help: "name the files instead of showing one" },
-    { name: "follow", short: "f", help: "show what is written from now on, too" },
-  ],
-  run,
-};

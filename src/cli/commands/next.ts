@@ -5,22 +5,20 @@ import type { CompiledRule, Decision } from "../../core/decision/model.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
-import { AT_OPTION, CONFIG_OPTION, countArg, instantArg, outputForm, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
+import { countArg, instantArg, outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import { formatDistance, formatWall } from "../format.js";
 import type { CliIo } from "../io.js";
 import { findJob, loadJobs } from "../load.js";
 import { type Paint, paintFor, renderTable } from "../style.js";
 import { decisionsAfter, soonest } from "../upcoming.js";
+import { DEFAULT_COUNT, DEFAULT_OVERVIEW_COUNT } from "./specs/next.js";
 
 interface Upcoming {
   readonly compiled: CompiledRule;
   readonly decision: Decision;
 }
 
-const DEFAULT_COUNT = 5;
-const DEFAULT_OVERVIEW_COUNT = 15;
 const MOST = 1_000_000;
 
 /** Records between two moments at which the reader may interrupt. */
@@ -134,32 +132,10 @@ async function print(
   else await io.out(table([...upcoming]));
 }
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [identity, ...more] = args.positionals;
   if (more.length > 0) throw usageError("next takes at most one job");
   outputForm(args);
   const at = instantArg(args, "at") ?? io.now();
   return identity === undefined ? nextOfAll(args, io, at) : nextOfOne(identity, args, io, at);
 }
-
-export const NEXT: Command = {
-  name: "next",
-  summary: "show when jobs will run",
-  usage: "[JOB] [OPTIONS]",
-  details: `
-Shows the decisions of JOB for the periods whose nominal time lies after --at (default: now). Without JOB, what lies
-ahead over all jobs, soonest first. With -o jsonl each line is one decision record, which 'kron verify' can recompute.
-
-  kron next prod/db-backup --count 3 --at 2026-03-01T00:00:00Z`,
-  options: [
-    CONFIG_OPTION,
-    AT_OPTION,
-    {
-      name: "count",
-      short: "n",
-      value: "N",
-      help: `how many (default: ${DEFAULT_COUNT}, or ${DEFAULT_OVERVIEW_COUNT} over all jobs)`,
-    },
-  ],
-  run,
-};

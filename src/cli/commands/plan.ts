@@ -1,12 +1,10 @@
 import type { ChangedJob, PlanReport } from "../../actors/supervisor/port.js";
 import type { PlanAnswer } from "../../krond/control/requests.js";
 import type { ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
 import { askDaemon } from "../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { printValue } from "../output.js";
-import { STATE_OPTION } from "../state-options.js";
 import { type Paint, paintFor } from "../style.js";
 
 function movedText({ movesFrom, movesTo }: ChangedJob): string {
@@ -37,21 +35,8 @@ export async function printPlan(answer: PlanAnswer, verb: string, args: ParsedAr
   return problems.length === 0 ? EXIT.ok : EXIT.configuration;
 }
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("plan takes no arguments", "krond reload carries it out");
   const answer = (await askDaemon(args, io, { op: "plan" })) as PlanAnswer;
   return printPlan(answer, "a reload would do", args, io);
 }
-
-export const PLAN: Command = {
-  name: "plan",
-  summary: "show what a reload would change",
-  usage: "[OPTIONS]",
-  details: `
-Has the daemon read its configuration again and tell what a reload would do: jobs added, removed and changed, and the next
-runs that would move. Nothing is changed. Exits 2 if something in the configuration is wrong.
-
-  kron plan && krond reload`,
-  options: [STATE_OPTION],
-  run,
-};

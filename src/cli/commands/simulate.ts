@@ -3,16 +3,14 @@ import { zoneDataVersion } from "../../actors/zone-data.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { formatInstant } from "../../core/time/instant.js";
 import type { LedgerRecord } from "../../persist/store.js";
-import { judge, METRICS, type Verdict } from "../../simulation/expectations.js";
+import { judge, type Verdict } from "../../simulation/expectations.js";
 import type { Findings } from "../../simulation/report.js";
 import { type SimulationObserver, simulate } from "../../simulation/simulation.js";
 import { formatSpan } from "../../simulation/span.js";
 import type { TimelineEntry } from "../../simulation/timeline.js";
-import { CONFIG_OPTION, type OutputForm, outputForm, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
+import { type OutputForm, outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import type { CliIo } from "../io.js";
-import { SIMULATION_OPTIONS } from "../simulate-flags.js";
 import { readPlan, type SimulationPlan } from "../simulate-input.js";
 import { headText, jobTable, summaryText, timelineLine } from "../simulate-text.js";
 import { type Paint, paintFor } from "../style.js";
@@ -129,7 +127,7 @@ function exitCodeOf({ figures, interrupted }: Findings, verdicts: readonly Verdi
   return interrupted ? EXIT.usage : EXIT.ok;
 }
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = outputForm(args);
   const plan = await readPlan(args, io);
   const printer = new Printer(form, plan, args, io);
@@ -149,37 +147,3 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     process.removeListener("SIGINT", interrupt);
   }
 }
-
-const METRICS_PER_LINE = 9;
-
-function metricLines(): string {
-  const names = Object.keys(METRICS);
-  const lines = names.map((_, at) => (at % METRICS_PER_LINE === 0 ? names.slice(at, at + METRICS_PER_LINE) : []));
-  return lines.flatMap((line) => (line.length === 0 ? [] : [line.join(", ")])).join(",\n");
-}
-
-export const SIMULATE: Command = {
-  name: "simulate",
-  summary: "run a whole configuration on a virtual clock",
-  usage: "[FILE...] [OPTIONS]",
-  details: `
-Runs every job of the configuration through the very program that krond runs, on a clock that jumps from event to event
-and with processes that are only pretended: what would have happened, and what would happen if the daemon crashed, the
-clock were moved or every tenth run failed. The same input and seed give the same output, to the byte. Flags that say
-what happens can be given several times; '+27h' stands for 27 hours after the beginning.
-
-  kron simulate --from 2026-03-01T00:00:00Z --horizon 7d --duration 'prod/*=lognormal(30s, 0.5)' --crash +27h \\
-    --expect missed=0 --expect 'peak<=50'
-
-Exits 2 if a rule of --expect is broken. Rules compare one of these figures with a number:
-${metricLines()}.`,
-  options: [
-    CONFIG_OPTION,
-    ...SIMULATION_OPTIONS,
-    { name: "expect", value: "RULE", repeats: true, help: "a rule that has to hold, such as missed=0 or 'peak<=50'" },
-    { name: "timeline", help: "print what happens, in order" },
-    { name: "all", help: "show every job, however many there are" },
-    { name: "speed", help: "say on standard error how fast it went" },
-  ],
-  run,
-};

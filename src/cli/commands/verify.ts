@@ -4,7 +4,6 @@ import { zoneDataVersion } from "../../actors/zone-data.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { type Verification, verifyRecord } from "../../core/decision/verify.js";
 import { outputForm, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { type Paint, paintFor } from "../style.js";
@@ -128,7 +127,7 @@ function summaryText({ verified, different, otherLines }: Tally): string {
 }
 
 /** Text and json show the differences only; jsonl has a line for every record. */
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [file, ...more] = args.positionals;
   if (file === undefined || more.length > 0) throw usageError("verify takes one file, or - for standard input");
   const form = outputForm(args);
@@ -148,16 +147,3 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (form === "json") await io.out(`${JSON.stringify({ file, ...tally, differences: different }, null, 2)}\n`);
   return tally.different === 0 ? EXIT.ok : EXIT.configuration;
 }
-
-export const VERIFY: Command = {
-  name: "verify",
-  summary: "recompute every decision found in a log or export",
-  usage: "FILE",
-  details: `
-Finds every decision record in FILE (one JSON document, or one JSON value a line, as logs and exports have them),
-computes it again from its own inputs, and names each field that comes out otherwise. Exits 2 if any differs.
-
-  kron next prod/db-backup --at 2026-01-01T00:00:00Z --count 100 -o jsonl | kron verify -`,
-  options: [],
-  run,
-};

@@ -1,14 +1,12 @@
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
 import type { WhyAnswer } from "../../core/why/facts.js";
 import { readWhy } from "../../krond/state/why.js";
-import { AT_OPTION, instantArg, type ParsedArgs } from "../args.js";
-import type { Command } from "../command.js";
+import { instantArg, type ParsedArgs } from "../args.js";
 import { askOrRead } from "../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { parseJobPeriod } from "../job-period.js";
 import { printValue } from "../output.js";
-import { STATE_OPTION } from "../state-options.js";
 import { type Paint, paintFor, renderPairs } from "../style.js";
 
 function answerText(answer: WhyAnswer, paint: Paint): string {
@@ -20,7 +18,7 @@ function answerText(answer: WhyAnswer, paint: Paint): string {
   return `${paint.bold(`${identity}@${period_id}`)}: ${text}\n${pairs.length === 0 ? "" : renderPairs(pairs, paint)}`;
 }
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [written, ...more] = args.positionals;
   if (written === undefined || more.length > 0) {
     throw usageError("why takes one period", "kron why JOB@2026-03-01T00:00:00Z");
@@ -35,16 +33,3 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   await printValue(value, () => answerText(value, paintFor(args, io)), args, io);
   return EXIT.ok;
 }
-
-export const WHY: Command = {
-  name: "why",
-  summary: "tell what became of a period, and why",
-  usage: "JOB[@PERIOD] [OPTIONS]",
-  details: `
-Answers for every instant: the outcome with its reason, or why there is none: not yet, suspended, paused, the daemon was
-down, before the definition, not a period at all. Without PERIOD it is the current one.
-
-  kron why prod/db-backup@2026-03-01T00:00:00Z`,
-  options: [STATE_OPTION, AT_OPTION],
-  run,
-};

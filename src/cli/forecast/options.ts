@@ -2,17 +2,9 @@
 import { type Horizon, readHorizon } from "../../core/forecast/horizon.js";
 import { parseDuration } from "../../core/time/duration.js";
 import { DAY_MS, floorToSecond, MINUTE_MS } from "../../core/time/instant.js";
-import { AT_OPTION, instantArg, type OptionSpec, type ParsedArgs } from "../args.js";
+import { instantArg, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
-
-export const HORIZON_OPTIONS: readonly OptionSpec[] = [
-  AT_OPTION,
-  { name: "from", value: "INSTANT", help: "where it begins (default: now, or --at, at its whole minute)" },
-  { name: "to", value: "INSTANT", help: "where it ends" },
-  { name: "horizon", value: "DURATION", help: "how long it is, instead of --to (default: 24h)" },
-  { name: "bucket", value: "DURATION", help: "what is counted together (default: 1m)" },
-];
 
 export function horizonOf(args: ParsedArgs, io: CliIo): Horizon {
   const now = instantArg(args, "at") ?? floorToSecond(io.now());

@@ -5,9 +5,9 @@ import {
   type ControlAnswer,
   type ControlErrorKind,
   type ControlHello,
-  type ControlRequest,
   isHello,
-} from "./protocol.js";
+} from "../control-answers.js";
+import type { ControlRequest } from "./protocol.js";
 
 /** What the daemon said instead of doing what it was asked, or why it could not be asked. */
 export class ControlError extends Error {

@@ -1,28 +1,9 @@
-/**
- * What is spoken over the control socket: the daemon says hello, then each line is a request and each answer a line. The
- * version is the daemon's word; a client that does not know it goes no further.
- */
+/** What may be asked over the control socket, as the daemon reads it. */
 import { z } from "zod";
 import { HINT_KINDS } from "../../core/governor/hint.js";
+import { CONTROL_LIMITS } from "../control-answers.js";
 import { STANDINGS } from "./list-filter.js";
 import { LIST_LIMITS } from "./list-request.js";
-
-export const CONTROL_VERSION = 2;
-
-export const CONTROL_LIMITS = {
-  /** Of one request line. */
-  requestBytes: 64 * 1024,
-  connections: 64,
-  /** Without a request a connection is closed. */
-  idleMs: 60_000,
-  /** What a client waits for the daemon's hello. */
-  helloMs: 5_000,
-  /** What a client waits for an answer. */
-  answerMs: 60_000,
-  historyEntries: 10_000,
-  /** Patterns, standings or tags of one list. */
-  filterWords: 64,
-} as const;
 
 const identity = z.string().min(1).max(512);
 const instant = z.int();
@@ -75,19 +56,6 @@ export type ControlOp = ControlRequest["op"];
 const ENVELOPE = z.strictObject({ id: z.int().min(0), request: REQUEST });
 export type ControlEnvelope = z.infer<typeof ENVELOPE>;
 
-export interface ControlHello {
-  readonly krond: typeof CONTROL_VERSION;
-  readonly version: string;
-  readonly pid: number;
-}
-
-/** `not-found`: no such job; `refused`: it cannot be done now; `bad-request`; `failed`: an operating failure. */
-export type ControlErrorKind = "not-found" | "refused" | "bad-request" | "failed";
-
-export type ControlAnswer =
-  | { readonly id: number; readonly ok: true; readonly value: unknown }
-  | { readonly id: number; readonly ok: false; readonly kind: ControlErrorKind; readonly message: string };
-
 export type ReadRequest =
   | { readonly ok: true; readonly envelope: ControlEnvelope }
   | { readonly ok: false; readonly id: number; readonly message: string };
@@ -108,8 +76,4 @@ export function readRequest(line: string): ReadRequest {
 function idOf(raw: unknown): number {
   const id = typeof raw === "object" && raw !== null && "id" in raw ? raw.id : 0;
   return typeof id === "number" && Number.isSafeInteger(id) ? id : 0;
-}
-
-export function isHello(value: unknown): value is ControlHello {
-  return typeof value === "object" && value !== null && "krond" in value && value.krond === CONTROL_VERSION;
 }

@@ -12,11 +12,12 @@ import type { WhyAnswer } from "../../core/why/facts.js";
 import { type StateStore, versionInForce } from "../../persist/store.js";
 import type { ReloadReport } from "../boot/daemon.js";
 import { safeFinding } from "../boot/safe-findings.js";
+import type { ControlErrorKind } from "../control-answers.js";
 import { type HintsAnswer, readHints } from "../state/hints.js";
 import { readHistory } from "../state/history.js";
 import { readWhy } from "../state/why.js";
 import { listPage } from "./list-request.js";
-import type { ControlErrorKind, ControlOp, ControlRequest } from "./protocol.js";
+import type { ControlOp, ControlRequest } from "./protocol.js";
 
 type HintRequest = Extract<ControlRequest, { readonly op: "hint" }>;
 type WhyRequest = Extract<ControlRequest, { readonly op: "why" }>;

@@ -6,7 +6,8 @@ import * as fs from "node:fs";
 import * as net from "node:net";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
-import { CONTROL_LIMITS, CONTROL_VERSION, type ControlAnswer, type ControlHello, readRequest } from "./protocol.js";
+import { CONTROL_LIMITS, CONTROL_VERSION, type ControlAnswer, type ControlHello } from "../control-answers.js";
+import { readRequest } from "./protocol.js";
 import { answerControl, type ControlPorts, ControlRefusal } from "./requests.js";
 
 const SOCKET_MODE = 0o600;

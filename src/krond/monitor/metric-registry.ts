@@ -1,5 +1,5 @@
 /**
- * Counters, gauges and histograms, and their text for Prometheus. Written here rather than taken from a library: it is a
+ * Counters, gauges, histograms and summaries, and their text for Prometheus. Written here rather than taken from a library: it is a
  * page of code with a stable format, it holds no global state, and it bounds how many series a metric can have, which the
  * usual library does not; its two dependencies would have come along.
  */
@@ -23,11 +23,13 @@ export interface HistogramOptions extends MetricOptions {
   readonly buckets: readonly number[];
 }
 
-type MetricType = "counter" | "gauge" | "histogram";
+type MetricType = "counter" | "gauge" | "histogram" | "summary";
 
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 const DROPPED = "kron_metric_series_dropped_total";
+/** Those that the exposition itself adds. */
+const RESERVED: ReadonlySet<string> = new Set(["le", "quantile"]);
 const NO_LABELS: Labels = Object.freeze({});
 
 export class MetricRegistry {
@@ -50,6 +52,10 @@ export class MetricRegistry {
 
   histogram(options: HistogramOptions): Histogram {
     return this.#add(new Histogram(options, this.#onDropped));
+  }
+
+  summary(options: MetricOptions): Summary {
+    return this.#add(new Summary(options, this.#onDropped));
   }
 
   /** Called before each exposition: for values that are read rather than counted. */
@@ -89,7 +95,7 @@ abstract class Metric<V> {
   constructor(type: MetricType, options: MetricOptions, onDropped: (name: string) => void) {
     const { name, help, labels = [], maxSeries = METRIC_LIMITS.series } = options;
     if (!METRIC_NAME.test(name)) throw new Error(`invariant broken: ${name} is no name for a metric`);
-    const wrong = labels.find((label) => !LABEL_NAME.test(label) || label === "le");
+    const wrong = labels.find((label) => !LABEL_NAME.test(label) || RESERVED.has(label));
     if (wrong !== undefined) throw new Error(`invariant broken: ${wrong} is no name for a label of ${name}`);
     this.name = name;
     this.#labelNames = labels;
@@ -211,6 +217,37 @@ export class Histogram extends Metric<Distribution> {
       text += sample(`${this.name}_bucket`, `${before}le="${numberText(bound)}"`, count);
     }
     return `${text}${sample(`${this.name}_sum`, labels, sum)}${sample(`${this.name}_count`, labels, count)}`;
+  }
+}
+
+/** What was observed since the last time. */
+export interface Observed {
+  readonly quantiles: readonly { readonly quantile: string; readonly value: number }[];
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** Quantiles that somebody else works out, of what is new; count and sum are of all there ever was. */
+export class Summary extends Metric<Observed> {
+  constructor(options: MetricOptions, onDropped: (name: string) => void) {
+    super("summary", options, onDropped);
+  }
+
+  observe({ quantiles, count, sum }: Observed, labels: Labels = NO_LABELS): void {
+    const series = this.at(labels);
+    if (series === null) return;
+    const { value } = series;
+    series.value = { quantiles, count: value.count + count, sum: value.sum + sum };
+  }
+
+  protected override zero(): Observed {
+    return { quantiles: [], count: 0, sum: 0 };
+  }
+
+  protected override lines(labels: string, { quantiles, count, sum }: Observed): string {
+    const before = labels === "" ? "" : `${labels},`;
+    const text = quantiles.map(({ quantile, value }) => sample(this.name, `${before}quantile="${quantile}"`, value));
+    return `${text.join("")}${sample(`${this.name}_sum`, labels, sum)}${sample(`${this.name}_count`, labels, count)}`;
   }
 }
 

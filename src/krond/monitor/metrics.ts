@@ -143,11 +143,9 @@ export class DaemonMetrics {
   }
 
   #collectLoopDelay(probe: LoopDelayProbe): void {
-    const help = "How late the event loop was, since the last scrape; quantile 1 is the worst.";
-    const gauge = this.registry.gauge({ name: "kron_event_loop_delay_seconds", help, labels: ["quantile"] });
-    this.registry.onCollect(() => {
-      for (const { quantile, seconds } of probe.read()) gauge.set(seconds, { quantile });
-    });
+    const help = "How late the event loop was; the quantiles are of the time since the last scrape, 1 is the worst.";
+    const summary = this.registry.summary({ name: "kron_event_loop_delay_seconds", help });
+    this.registry.onCollect(() => summary.observe(probe.read()));
   }
 
   #collectLostLines(lostLogLines: () => number): void {

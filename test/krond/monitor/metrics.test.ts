@@ -115,6 +115,7 @@ describe("bounds", () => {
   test.each<[string, (registry: MetricRegistry) => void]>([
     ["a name that is none", (registry) => registry.counter({ name: "a-b", help: "" })],
     ["a label that is none", (registry) => registry.counter({ name: "a", help: "", labels: ["__x"] })],
+    ["the label of quantiles", (registry) => registry.summary({ name: "a", help: "", labels: ["quantile"] })],
     ["the label of buckets", (registry) => registry.histogram({ name: "a", help: "", labels: ["le"], buckets: [1] })],
     ["buckets that do not ascend", (registry) => registry.histogram({ name: "a", help: "", buckets: [1, 1] })],
     ["two metrics of one name", (registry) => [0, 1].map(() => registry.gauge({ name: "a", help: "" }))],
@@ -143,7 +144,10 @@ describe("the daemon's metrics", () => {
   }
 
   test("have the names that dashboards rely on", () => {
-    const metrics = daemonMetrics({ hasOwnSeries: () => true, loopDelay: { read: () => [], stop: () => undefined } });
+    const metrics = daemonMetrics({
+      hasOwnSeries: () => true,
+      loopDelay: { read: () => ({ quantiles: [], count: 0, sum: 0 }), stop: () => undefined },
+    });
     metrics.nextRun("a", NOW);
     metrics.observe(event("trigger", { fields: { outcome: "executed", reason: null, decision: null } }));
     metrics.observe(event("started"));
@@ -160,6 +164,7 @@ describe("the daemon's metrics", () => {
       "kron_state_ahead_of_clock_total",
       "kron_jobs",
       "kron_active",
+      "kron_event_loop_delay_seconds",
     ]);
   });
 
@@ -232,7 +237,10 @@ describe("the daemon's metrics", () => {
   test("levels are read when somebody asks", () => {
     let lost = 0;
     const metrics = daemonMetrics({
-      loopDelay: { read: () => [{ quantile: "1", seconds: 0.004 }], stop: () => undefined },
+      loopDelay: {
+        read: () => ({ quantiles: [{ quantile: "1", value: 0.004 }], count: 10, sum: 0.02 }),
+        stop: () => undefined,
+      },
       lostLogLines: () => lost,
     });
     metrics.committed(0.003);
@@ -243,15 +251,22 @@ describe("the daemon's metrics", () => {
       kron_commit_seconds_count: 1,
       kron_log_lines_lost_total: 0,
     });
+    expect(metrics.registry.exposition()).toContain("# TYPE kron_event_loop_delay_seconds summary\n");
+    // Asked for the third time.
+    expect(values(metrics)).toMatchObject({
+      kron_event_loop_delay_seconds_count: 30,
+      kron_event_loop_delay_seconds_sum: 0.06,
+    });
     lost = 5;
     expect([values(metrics), values(metrics)].map((each) => each["kron_log_lines_lost_total"])).toEqual([5, 5]);
   });
 
   test("the probe of the event loop gives three quantiles and lets the process end", () => {
     const probe = startLoopDelayProbe();
-    const delays = probe.read();
+    const { quantiles, count, sum } = probe.read();
     probe.stop();
-    expect(delays.map(({ quantile }) => quantile)).toEqual(["0.5", "0.99", "1"]);
-    expect(delays.every(({ seconds }) => seconds >= 0 && Number.isFinite(seconds))).toBe(true);
+    expect(quantiles.map(({ quantile }) => quantile)).toEqual(["0.5", "0.99", "1"]);
+    const figures = [...quantiles.map(({ value }) => value), count, sum];
+    expect(figures.every((figure) => figure >= 0 && Number.isFinite(figure))).toBe(true);
   });
 });

@@ -2,6 +2,11 @@ import type { Daemon } from "../../../krond/boot/daemon.js";
 import { EXIT } from "../../exit.js";
 
 const CLOSE_BOUND_MS = 1_500;
+/**
+ * A terminal sends one press of Ctrl-C to its whole group, and npm, which is in it, passes its own on: what comes so soon
+ * after another is the same press. Nobody who drains in earnest presses again so soon.
+ */
+const SAME_PRESS_MS = 1_000;
 
 /**
  * SIGHUP reloads, SIGTERM and SIGINT drain. The handlers are there before the daemon is: a signal that comes while it
@@ -12,6 +17,7 @@ export class Signals {
   private isReloadWanted = false;
   private closing: () => Promise<void> = async () => undefined;
   private isEnding = false;
+  private pressedMs = Number.NEGATIVE_INFINITY;
 
   constructor() {
     process.on("SIGHUP", this.hangUp);
@@ -49,10 +55,18 @@ export class Signals {
   };
 
   private readonly interrupt = (signal: NodeJS.Signals): void => {
+    if (signal === "SIGINT" && this.isSamePress()) return;
     // Nothing was triggered yet: the next start continues from what is on record, as after a crash.
     if (this.daemon === null) void this.exit();
     else this.daemon.interrupt(signal);
   };
+
+  private isSamePress(): boolean {
+    const nowMs = performance.now();
+    if (nowMs - this.pressedMs < SAME_PRESS_MS) return true;
+    this.pressedMs = nowMs;
+    return false;
+  }
 
   private async exit(): Promise<void> {
     this.isEnding = true;

@@ -5,16 +5,16 @@ import { checkCgroupRoot, delegatedCgroup } from "../../../krond/boot/cgroup-roo
 import type { Daemon } from "../../../krond/boot/daemon.js";
 import { safeFinding } from "../../../krond/boot/safe-findings.js";
 import type { InspectOptions } from "../../../krond/inspect/seam.js";
+import type { DaemonLog } from "../../../krond/log/log.js";
 import { createLog, usualLogFormat } from "../../../krond/log/logging.js";
 import { descriptorSink } from "../../../krond/log/sink.js";
 import type { ListenAddress } from "../../../krond/monitor/monitoring.js";
 import type { ConfigSource } from "../../../persist/configuration.js";
-import { CONFIG_OPTION, type ParsedArgs } from "../../args.js";
-import type { Command } from "../../command.js";
+import type { ParsedArgs } from "../../args.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
 import { findConfiguration, findingsText } from "../../load.js";
-import { STATE_OPTION, stateDirectoryOf } from "../../state-options.js";
+import { stateDirectoryOf } from "../../state-options.js";
 import { hasColour } from "../../style.js";
 import { crontabSource } from "./crontab-source.js";
 import { Signals } from "./signals.js";
@@ -24,12 +24,13 @@ const STANDARD_OUTPUT = 1;
 const LOOPBACK = "127.0.0.1";
 const LARGEST_PORT = 65_535;
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("start takes no arguments", "krond start --config PATH");
   const format = oneOf(args, "log-format", ["text", "json"] as const) ?? usualLogFormat(io.isOutTerminal);
   const backend = oneOf(args, "store", ["lmdb", "files"] as const) ?? "lmdb";
   const log = createLog({ format, sink: descriptorSink(STANDARD_OUTPUT), now: io.now });
   const sources = sourcesOf(args, io);
+  if (process.pid === 1) warnOfOrphans(log, io);
   if (format === "text") await io.err(hintText(args, sources, stateDirectoryOf(args, io)));
   const signals = new Signals();
   const starting = startDaemon({
@@ -49,6 +50,13 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (!started.ok) return refuse(started.error, sources, args, io);
   signals.attach(started.value);
   return serve(started.value);
+}
+
+/** Children that lose their parent become ours then, and nothing here waits for children that it did not start. */
+function warnOfOrphans(log: DaemonLog, io: CliIo): void {
+  const message = "krond is process 1, and nobody reaps what jobs leave behind";
+  const hint = "put an init in front of it, such as tini, or 'docker run --init'";
+  log.daemon({ at: io.now(), event: "no_init", component: "scheduler", level: "warn", fields: { message, hint } });
 }
 
 /** Until the daemon has ended by itself, by a signal or by request. Then nothing must keep the process. */
@@ -140,41 +148,3 @@ function oneOf<T extends string>(args: ParsedArgs, name: string, allowed: readon
   if (found === undefined) throw usageError(`--${name}: "${given}" is not one of ${allowed.join(", ")}`);
   return found;
 }
-
-export const START: Command = {
-  name: "start",
-  summary: "run the daemon in the foreground",
-  usage: "[OPTIONS]",
-  details: `
-Runs the daemon in the foreground, its log on standard output. SIGHUP reads the configuration again, SIGTERM and SIGINT
-stop it: running jobs go on and are found again by the next start. A second signal stops at once.
-
-  krond start --config /etc/krond.d --state /var/lib/krond`,
-  options: [
-    CONFIG_OPTION,
-    { name: "crontab", value: "FILE", help: "run the jobs of a crontab too" },
-    STATE_OPTION,
-    { name: "store", value: "lmdb|files", help: "how state is kept (default: lmdb)" },
-    { name: "log-format", value: "text|json", help: "form of the log (default: text on a terminal, else json)" },
-    { name: "metrics", value: "[HOST:]PORT", help: "serve /metrics, /healthz and /readyz there (default: nowhere)" },
-    {
-      name: "metrics-jobs",
-      value: "GLOB,...",
-      help: "give these jobs metrics of their own, such as prod/* (default: none)",
-    },
-    {
-      name: "inspect",
-      value: "[[HOST:]PORT]",
-      bare: "0",
-      help: "let XState inspectors attach there by WebSocket (default: nowhere; without PORT: a free one)",
-    },
-    { name: "inspect-origin", value: "ORIGIN,...", help: "let web pages of these origins attach too" },
-    {
-      name: "cgroup-root",
-      value: "DIR",
-      help: "make a cgroup v2 group for each run there (default: our own, if systemd delegates it)",
-    },
-    { name: "trust-owner", value: "USER,...", help: "believe configuration files of these users too" },
-  ],
-  run,
-};

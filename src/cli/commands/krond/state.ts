@@ -9,14 +9,13 @@ import { importState } from "../../../persist/import.js";
 import type { Backend } from "../../../persist/marker.js";
 import { recoverStore } from "../../../persist/recover.js";
 import type { TransferReport } from "../../../persist/transfer.js";
-import { CONFIG_OPTION, type ParsedArgs } from "../../args.js";
-import type { Command } from "../../command.js";
+import type { ParsedArgs } from "../../args.js";
 import { mustHaveState, readStore, stateFailure } from "../../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
 import { findJob, loadJobs } from "../../load.js";
 import { printValue } from "../../output.js";
-import { STATE_OPTION, stateDirectoryOf } from "../../state-options.js";
+import { stateDirectoryOf } from "../../state-options.js";
 
 type Verb = (rest: readonly string[], args: ParsedArgs, io: CliIo) => Promise<ExitCode>;
 
@@ -111,35 +110,9 @@ const VERBS: Readonly<Record<string, Verb>> = {
   rewind: rewindOne,
 };
 
-async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [name = "", ...rest] = args.positionals;
   const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (verb === undefined) throw usageError(`state needs one of ${Object.keys(VERBS).join(", ")}`);
   return verb(rest, args, io);
 }
-
-export const STATE: Command = {
-  name: "state",
-  summary: "export, import, check and repair the state",
-  usage: "export DIR | import DIR | check | recover --fence | rewind JOB",
-  details: `
-export  writes everything into a new directory: a state document a job, the ledger and the definitions beside them. It is
-        of one instant, also beside a running daemon; for a store of files that needs the daemon to be stopped, or --live.
-import  fills an empty state directory from such a directory.
-check   reads everything once; exits 3 if anything is damaged.
-recover opens a damaged or missing store again. Everything up to now counts as handled for every configured job, so that
-        nothing runs a second time; what could not be read is kept aside.
-rewind  frees the periods that a clock running ahead has marked as handled.
-
-Import, recover and rewind need the daemon to be stopped.
-
-  krond state export /backup/kron-state`,
-  options: [
-    CONFIG_OPTION,
-    STATE_OPTION,
-    { name: "store", value: "lmdb|files", help: "how a new state directory keeps state (default: lmdb)" },
-    { name: "live", help: "export: whatever is there, even if it is not of one instant" },
-    { name: "fence", help: "recover: count everything up to now as handled" },
-  ],
-  run,
-};

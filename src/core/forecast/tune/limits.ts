@@ -12,8 +12,6 @@ import type { CompiledRule } from "../../decision/model.js";
 import type { JobDefinition } from "../../job/definition.js";
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../time/instant.js";
 
-export const DEFAULT_MAX_WINDOW_MS = HOUR_MS;
-
 /** Lengths that people write. */
 const LADDER_MS: readonly number[] = [
   10 * SECOND_MS,

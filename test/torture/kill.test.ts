@@ -9,9 +9,9 @@ import * as path from "node:path";
 import { expect, it } from "vitest";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { temporaryDirectories } from "../support/temporary.js";
-import { type Account, accountFor, kindsText } from "../torture/account.js";
-import { KillCampaign, MOMENTS } from "../torture/kill-campaign.js";
-import { randomFrom } from "../torture/random.js";
+import { type Account, accountFor, kindsText } from "./account.js";
+import { KillCampaign, MOMENTS } from "./kill-campaign.js";
+import { randomFrom } from "./random.js";
 
 const programs = builtPrograms();
 const startKrond = krondProcesses(programs);

@@ -1,0 +1,14 @@
+import { AT_OPTION, CONFIG_OPTION } from "../../args.js";
+import type { CommandSpec } from "../../command.js";
+
+export const EXPLAIN: CommandSpec = {
+  name: "explain",
+  summary: "show every step of a decision",
+  usage: "JOB [OPTIONS]",
+  details: `
+Explains the decision of the period that is current at --at (default: now): the latest one whose window has opened.
+The text shows the hash input, the hash, each draw and why candidates were rejected; -o json prints the decision record.
+
+  kron explain prod/db-backup --at 2026-03-01T01:00:00Z`,
+  options: [CONFIG_OPTION, AT_OPTION],
+};

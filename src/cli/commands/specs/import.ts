@@ -1,0 +1,20 @@
+import type { CommandSpec } from "../../command.js";
+
+export const IMPORT: CommandSpec = {
+  name: "import",
+  summary: "take over jobs from cron, with a verdict for every line",
+  usage: "crontab FILE... [OPTIONS]",
+  details: `
+Prints the jobs of crontabs as YAML, and on standard error for every line whether it means the same here, the same with a
+note, or is not supported, and why. With -o json both come as one document. "-" reads standard input. Exits 2 if any line
+could not be taken over; the others are printed all the same.
+
+  crontab -l | kron import crontab - > jobs.yaml
+  kron import crontab /etc/crontab /etc/cron.d/* > system.yaml`,
+  options: [
+    { name: "user", help: "the files are user crontabs: no user before the command (default, unless the path tells)" },
+    { name: "system", help: "the files are like /etc/crontab: a user before each command" },
+    { name: "run-as", value: "NAME", help: "of user crontabs: the user whose they are" },
+    { name: "timezone", value: "ZONE", help: "zone in which cron reads the tables (default: this host's)" },
+  ],
+};

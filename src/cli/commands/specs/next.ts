@@ -1,0 +1,26 @@
+import { AT_OPTION, CONFIG_OPTION } from "../../args.js";
+import type { CommandSpec } from "../../command.js";
+
+export const DEFAULT_COUNT = 5;
+export const DEFAULT_OVERVIEW_COUNT = 15;
+
+export const NEXT: CommandSpec = {
+  name: "next",
+  summary: "show when jobs will run",
+  usage: "[JOB] [OPTIONS]",
+  details: `
+Shows the decisions of JOB for the periods whose nominal time lies after --at (default: now). Without JOB, what lies
+ahead over all jobs, soonest first. With -o jsonl each line is one decision record, which 'kron verify' can recompute.
+
+  kron next prod/db-backup --count 3 --at 2026-03-01T00:00:00Z`,
+  options: [
+    CONFIG_OPTION,
+    AT_OPTION,
+    {
+      name: "count",
+      short: "n",
+      value: "N",
+      help: `how many (default: ${DEFAULT_COUNT}, or ${DEFAULT_OVERVIEW_COUNT} over all jobs)`,
+    },
+  ],
+};
