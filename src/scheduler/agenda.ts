@@ -7,7 +7,7 @@ import type { RegisteredTask } from "./registrations.js";
 import { nextLookAt, settledUntil } from "./task-rules.js";
 import { Timeline } from "./timeline.js";
 import type { TaskRecord } from "./types.js";
-import { ZonedCrons } from "./zoned-crons.js";
+import { type ZonedCron, ZonedCrons } from "./zoned-crons.js";
 
 export class Agenda {
   readonly #tasks: readonly RegisteredTask[];
@@ -25,6 +25,11 @@ export class Agenda {
 
   isBusy(slot: number): boolean {
     return this.#busy.has(slot) || this.#held.has(slot);
+  }
+
+  /** From the claim until the end of the run is durable. */
+  isRunning(slot: number): boolean {
+    return this.#busy.has(slot);
   }
 
   earliestAt(): EpochMs {
@@ -57,6 +62,13 @@ export class Agenda {
     return at;
   }
 
+  /** When the task is to be started next as far as is known; while it runs, its next occurrence. Infinity: never. */
+  nextRunAt(slot: number, now: EpochMs): EpochMs {
+    if (this.#held.has(slot)) return now;
+    const at = this.#busy.has(slot) ? this.#cronOf(slot).nextAfter(now) : this.#timeline.plannedAt(slot);
+    return Math.max(at, now);
+  }
+
   /** To be called right before every sleep. */
   releaseHeld(): void {
     for (const slot of this.#held) this.plan(slot, Number.NEGATIVE_INFINITY);
@@ -64,14 +76,14 @@ export class Agenda {
   }
 
   #nextLookAt(slot: number, record: TaskRecord): EpochMs {
-    return nextLookAt(record, this.crons.of(this.#task(slot).fields));
+    return nextLookAt(record, this.#cronOf(slot));
   }
 
   #isOccurrenceDue(slot: number, record: TaskRecord, now: EpochMs): boolean {
-    return this.crons.of(this.#task(slot).fields).nextAfter(settledUntil(record)) <= now;
+    return this.#cronOf(slot).nextAfter(settledUntil(record)) <= now;
   }
 
-  #task(slot: number): RegisteredTask {
-    return this.#tasks[slot] as RegisteredTask;
+  #cronOf(slot: number): ZonedCron {
+    return this.crons.of(this.#tasks[slot] as RegisteredTask);
   }
 }

@@ -38,6 +38,8 @@ export interface Evaluation {
   readonly put: readonly TaskRecord[];
   /** Looked at and not owed: when to look again. */
   readonly plans: readonly { readonly slot: number; readonly at: EpochMs }[];
+  /** Left to another scheduler, which has taken over. */
+  readonly takenElsewhere: readonly number[];
   readonly quarantined: readonly QuarantinedRecord[];
 }
 
@@ -50,6 +52,8 @@ export interface EvaluationInput {
   /** Slots to look at; those that are busy in this process are left alone. */
   readonly slots: Iterable<number>;
   isBusy(slot: number): boolean;
+  /** Whether somebody asked for a run now, whatever the expression says. */
+  isTriggered(slot: number): boolean;
   get(name: string): unknown;
 }
 
@@ -57,6 +61,7 @@ interface Collected {
   readonly claims: Claim[];
   readonly put: TaskRecord[];
   readonly plans: { slot: number; at: EpochMs }[];
+  readonly takenElsewhere: number[];
   readonly quarantined: QuarantinedRecord[];
 }
 
@@ -93,6 +98,7 @@ interface Owed {
 }
 
 function owedTimes(record: TaskRecord, facts: TaskFacts, cron: ZonedCron, input: EvaluationInput): Owed {
+  if (!isOwed(facts)) return { cause: "trigger", dueAt: input.now, owedSince: input.now };
   const occurrenceAt = facts.isOccurrenceDue ? cron.latestAt(input.now) : null;
   const cause = causeOf(record, facts, occurrenceAt);
   if (cause === "orphan") return { cause, dueAt: input.activeSince, owedSince: input.activeSince };
@@ -110,8 +116,11 @@ function claimOf(
 ): Claim | null {
   const { now, schedulerId, activeSince } = input;
   const facts = factsOf(record, cron, now);
-  if (!isOwed(facts)) return null;
-  const { state, effects } = stepTask(restingState(record), { type: "POLL", ...facts });
+  const isTriggered = input.isTriggered(slot);
+  if (!isOwed(facts) && !isTriggered) return null;
+  // What is asked for by hand starts as an occurrence does: it takes the place of a retry.
+  const isOccurrenceDue = facts.isOccurrenceDue || isTriggered;
+  const { state, effects } = stepTask(restingState(record), { type: "POLL", ...facts, isOccurrenceDue });
   if (state !== "Running") throw new Error(`invariant broken: the owed task "${task.name}" does not start`);
   const { cause, dueAt, owedSince } = owedTimes(record, facts, cron, input);
   return {
@@ -128,10 +137,11 @@ function claimOf(
 
 function lookAt(slot: number, input: EvaluationInput, found: Collected): void {
   const task = input.tasks[slot] as RegisteredTask;
-  const cron = input.crons.of(task.fields);
+  const cron = input.crons.of(task);
   const record = soundRecord(task, input, found);
   if (isTakenElsewhere(record, input)) {
     found.plans.push({ slot, at: Number.POSITIVE_INFINITY });
+    found.takenElsewhere.push(slot);
     return;
   }
   const claim = claimOf(slot, task, record, cron, input);
@@ -144,7 +154,7 @@ function lookAt(slot: number, input: EvaluationInput, found: Collected): void {
 }
 
 export function evaluateTasks(input: EvaluationInput): Evaluation {
-  const found: Collected = { claims: [], put: [], plans: [], quarantined: [] };
+  const found: Collected = { claims: [], put: [], plans: [], takenElsewhere: [], quarantined: [] };
   for (const slot of input.slots) if (!input.isBusy(slot)) lookAt(slot, input, found);
   return found;
 }

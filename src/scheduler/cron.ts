@@ -3,6 +3,7 @@
  * milliseconds (a Date is taken as well); where no zone is given, that of the host is meant.
  */
 import type { CronFields } from "../core/cron/fields.js";
+import { parseKronCron } from "../core/cron/kron-dialect.js";
 import { parsePosixCron } from "../core/cron/posix-dialect.js";
 import { compileSchedule, type Schedule } from "../core/cron/schedule.js";
 import { type EpochMs, MINUTE_MS } from "../core/time/instant.js";
@@ -21,7 +22,32 @@ export function startOfMinute(at: EpochMs): EpochMs {
 }
 
 /**
- * Reads a POSIX cron expression.
+ * `posix`: what the specification allows, and the default everywhere. `kron`: also steps, names, macros, and 7 for
+ * Sunday.
+ */
+export type CronDialect = "posix" | "kron";
+
+export interface DialectChoice {
+  readonly dialect?: CronDialect | undefined;
+}
+
+/** How the `kron` dialect begins a complaint about one field. */
+const OF_ONE_FIELD = /^(minute|hour|day|month|weekday) field: (.*)$/s;
+
+function readKron(expression: string): CronExpression {
+  const parsed = parseKronCron(expression);
+  if (parsed.ok) return parsed.value;
+  const { message, hint, span } = parsed.error;
+  const advice = hint === undefined ? "" : ` (${hint})`;
+  const [, field, reason] = OF_ONE_FIELD.exec(message) ?? [];
+  if (field === undefined) throw new InvalidCronExpressionError(expression, "expression", `${message}${advice}`);
+  const value = expression.slice(span?.start ?? 0, span?.end);
+  const cause = new FieldParseError(`${field} field ${reason}`, value, field);
+  throw new InvalidCronExpressionError(expression, field, `${reason}${advice}`, cause);
+}
+
+/**
+ * Reads a cron expression: a POSIX one, unless another dialect is asked for.
  *
  * @throws InvalidCronExpressionError
  * @example
@@ -30,12 +56,15 @@ export function startOfMinute(at: EpochMs): EpochMs {
  *
  * const cron = parseCron("0 12 1,15 * 1-5");
  * console.log(cron.days, cron.weekdays, cron.dayIsStar); // [1, 15] [1, 2, 3, 4, 5] false
+ * console.log(parseCron("0-40/20 * * * MON", { dialect: "kron" }).minutes); // [0, 20, 40]
  * ```
  */
-export function parseCron(expression: string): CronExpression {
+export function parseCron(expression: string, { dialect = "posix" }: DialectChoice = {}): CronExpression {
   if (typeof expression !== "string") {
     throw new InvalidCronExpressionError(String(expression), "expression", "must be a string");
   }
+  if (dialect === "kron") return readKron(expression);
+  if (dialect !== "posix") throw new TypeError(`unknown dialect ${JSON.stringify(dialect)}: write "posix" or "kron"`);
   const parsed = parsePosixCron(expression);
   if (parsed.ok) return parsed.value;
   const { field, reason, fieldValue } = parsed.error;

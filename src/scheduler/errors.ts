@@ -16,6 +16,12 @@ export abstract class SchedulerError<Details extends object = object> extends Er
   }
 }
 
+/** Which entry of a list is meant, as far as it says. */
+export interface RegistrationPlace {
+  readonly registrationIndex: number;
+  readonly taskName?: string;
+}
+
 export class RegistrationsNotArrayError extends SchedulerError<Record<string, never>> {
   override readonly name = "RegistrationsNotArrayError";
 
@@ -24,34 +30,51 @@ export class RegistrationsNotArrayError extends SchedulerError<Record<string, ne
   }
 }
 
-export class RegistrationShapeError extends SchedulerError<{ registrationIndex: number; received: unknown }> {
+/** `reason` says what the message, which the specification words, does not: which element is wrong, and how. */
+interface ShapeDetails extends RegistrationPlace {
+  readonly received: unknown;
+  readonly reason: string;
+}
+
+export class RegistrationShapeError extends SchedulerError<ShapeDetails> {
   override readonly name = "RegistrationShapeError";
   declare readonly registrationIndex: number;
   declare readonly received: unknown;
+  declare readonly reason: string;
+  declare readonly taskName?: string;
 
-  constructor(registrationIndex: number, received: unknown) {
+  constructor(place: RegistrationPlace, received: unknown, reason: string) {
     const message = "Invalid registration shape: expected [string, string, function, Duration]";
-    super("registration-shape", message, { registrationIndex, received });
+    super("registration-shape", message, { ...place, received, reason });
   }
 }
 
-export class InvalidRegistrationError extends SchedulerError<{ field: string; value: unknown; reason: string }> {
+interface InvalidDetails extends RegistrationPlace {
+  readonly field: string;
+  readonly value: unknown;
+  readonly reason: string;
+}
+
+export class InvalidRegistrationError extends SchedulerError<InvalidDetails> {
   override readonly name = "InvalidRegistrationError";
   declare readonly field: string;
   declare readonly value: unknown;
   declare readonly reason: string;
+  declare readonly registrationIndex: number;
+  declare readonly taskName?: string;
 
-  constructor(field: string, value: unknown, reason: string) {
-    super("registration-invalid", `Invalid registration: ${field} ${reason}`, { field, value, reason });
+  constructor(field: string, value: unknown, reason: string, place: RegistrationPlace) {
+    super("registration-invalid", `Invalid registration: ${field} ${reason}`, { field, value, reason, ...place });
   }
 }
 
-export class ScheduleDuplicateTaskError extends SchedulerError<{ taskName: string }> {
+export class ScheduleDuplicateTaskError extends SchedulerError<{ taskName: string; registrationIndex: number }> {
   override readonly name = "ScheduleDuplicateTaskError";
   declare readonly taskName: string;
+  declare readonly registrationIndex: number;
 
-  constructor(taskName: string) {
-    super("task-duplicate", `Task with name "${taskName}" is already scheduled`, { taskName });
+  constructor(taskName: string, registrationIndex: number) {
+    super("task-duplicate", `Task with name "${taskName}" is already scheduled`, { taskName, registrationIndex });
   }
 }
 
@@ -77,15 +100,17 @@ function expressionMessage({ expression, field, reason }: ExpressionDetails): st
 }
 
 /** A registration's expression is refused; `cause` is the error of the expression module. */
-export class CronExpressionInvalidError extends SchedulerError<ExpressionDetails> {
+export class CronExpressionInvalidError extends SchedulerError<ExpressionDetails & RegistrationPlace> {
   override readonly name = "CronExpressionInvalidError";
   declare readonly expression: string;
   declare readonly field: string;
   declare readonly reason: string;
+  declare readonly registrationIndex: number;
+  declare readonly taskName?: string;
 
-  constructor(cause: InvalidCronExpressionError) {
+  constructor(cause: InvalidCronExpressionError, place: RegistrationPlace) {
     const { expression, field, reason } = cause;
-    super("cron-expression-invalid", expressionMessage(cause), { expression, field, reason });
+    super("cron-expression-invalid", expressionMessage(cause), { expression, field, reason, ...place });
     this.cause = cause;
   }
 }
@@ -114,12 +139,25 @@ export class FieldParseError extends SchedulerError<{ fieldValue: string; fieldN
   }
 }
 
-export class NegativeRetryDelayError extends SchedulerError<{ retryDelayMs: number }> {
+export class NegativeRetryDelayError extends SchedulerError<{ retryDelayMs: number } & RegistrationPlace> {
   override readonly name = "NegativeRetryDelayError";
   declare readonly retryDelayMs: number;
+  declare readonly registrationIndex: number;
+  declare readonly taskName?: string;
 
-  constructor(retryDelayMs: number) {
-    super("retry-delay-negative", "Retry delay must be non-negative", { retryDelayMs });
+  constructor(retryDelayMs: number, place: RegistrationPlace) {
+    super("retry-delay-negative", "Retry delay must be non-negative", { retryDelayMs, ...place });
+  }
+}
+
+/** A question about a task, or a wish to run it, that a scheduler cannot answer; only of the extended surface. */
+export class TaskUnavailableError extends SchedulerError<{ taskName: string; reason: string }> {
+  override readonly name = "TaskUnavailableError";
+  declare readonly taskName: string;
+  declare readonly reason: string;
+
+  constructor(taskName: string, reason: string) {
+    super("task-unavailable", `Task "${taskName}" is not available: ${reason}`, { taskName, reason });
   }
 }
 

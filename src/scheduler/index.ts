@@ -2,16 +2,20 @@
  * The Declarative Scheduler: `createScheduler`, its stores, its cron language, its errors. How it works, from the
  * outside in:
  *
- * - `create-scheduler` answers the two calls; `session` is one active stretch, from `initialize` to `stop`.
+ * - `lifecycle` answers the calls; `session` is one active stretch, from `initialize` to `stop`. `create-scheduler` shows
+ *   what the specification describes, `create-kron-scheduler` what goes beyond it.
  * - `registrations`, `reconcile`, `claims`, `completions` and `task-rules` decide, and are pure.
  * - `agenda` and `timeline` say which records to read; `record-access` reads and writes them in transactions; the store
  *   alone is true.
  * - `polling-loop` evaluates and sleeps; `runs` calls the callbacks and makes their ends durable.
  */
 
+export { createKronScheduler } from "./create-kron-scheduler.js";
 export { createScheduler } from "./create-scheduler.js";
 export {
+  type CronDialect,
   type CronExpression,
+  type DialectChoice,
   matchesCron,
   nextOccurrence,
   parseCron,
@@ -24,6 +28,7 @@ export {
   InvalidCronExpressionError,
   InvalidRegistrationError,
   NegativeRetryDelayError,
+  type RegistrationPlace,
   RegistrationShapeError,
   RegistrationsNotArrayError,
   ScheduleDuplicateTaskError,
@@ -31,6 +36,7 @@ export {
   SchedulerError,
   SchedulerInitializationError,
   TaskStoreError,
+  TaskUnavailableError,
 } from "./errors.js";
 export {
   TaskInvalidStructureError,
@@ -40,11 +46,15 @@ export {
   TaskTryDeserializeError,
 } from "./record-errors.js";
 export { type RegisteredTask, validateRegistrations } from "./registrations.js";
+export { rewindTasks } from "./rewind.js";
 export { lmdbStore } from "./stores/lmdb.js";
 export { memoryStore } from "./stores/memory.js";
 export type {
   Callback,
   DurationLike,
+  KronRegistration,
+  KronScheduler,
+  KronTaskOptions,
   ReconciledNames,
   Registration,
   RunCause,
@@ -55,10 +65,13 @@ export type {
   SchedulerOptions,
   Sleeper,
   StoredTaskRecord,
+  TaskConfiguration,
+  TaskModification,
   TaskRecord,
   TaskRecordChanges,
   TaskRecordsByName,
   TaskRecordView,
   TaskStore,
   TaskStoreUpdate,
+  TriggerOutcome,
 } from "./types.js";

@@ -19,6 +19,12 @@ export const SCHEDULER_LIMITS = {
   lateStartMsPerTask: 6,
   /** Longest retry delay: beyond it an instant could leave the range of dates. */
   retryDelayMs: 100 * 365 * 86_400_000,
+  /** Records that are ahead of the clock by more than this are told of: a clock that was corrected a little is no news. */
+  recordAheadMs: 60_000,
+  /** A sleeper that ends so many sleeps in a row at once, unasked, does not sleep: that is told of ... */
+  sleeplessCycles: 1_000,
+  /** ... if they were to last this long at least: a timer of a moment may well come first. */
+  sleeplessMs: 1_000,
   /** A wall clock that went back by more than this between two evaluations is reported. */
   clockStepBackMs: 1_000,
 } as const;

@@ -1,6 +1,7 @@
 /**
  * Evaluate, sleep, evaluate: exactly one sleep for each evaluation, and between the end of a sleep and the evaluation
- * nothing but micro-tasks. Neither a failing evaluation nor a failing sleeper ends the loop; only `stop` does.
+ * nothing but micro-tasks, unless it ended as soon as it began. Neither a failing evaluation nor a failing sleeper ends the
+ * loop, and neither keeps the process from everything else; only `stop` ends it.
  */
 import { hostSleeper, nextMacrotask } from "./host.js";
 import { SCHEDULER_LIMITS } from "./limits.js";
@@ -13,6 +14,8 @@ export interface LoopWork {
   /** Read at every use, as everything that is injected. */
   sleeper(): Sleeper;
   faulted(error: unknown, what: string): void;
+  /** The sleeper does not sleep: the loop turns as fast as it can. */
+  sleepless(): void;
 }
 
 export class PollingLoop {
@@ -21,6 +24,10 @@ export class PollingLoop {
   readonly #pause = hostSleeper();
   #isStopping = false;
   #endSleep: (() => void) | null = null;
+  /** The last sleep was ended by us, not by the sleeper. */
+  #wasWoken = false;
+  /** Sleeps in a row that the sleeper ended before anything else could happen. */
+  #sleepless = 0;
   #done: Promise<void> = Promise.resolve();
 
   constructor(work: LoopWork) {
@@ -35,6 +42,7 @@ export class PollingLoop {
   /** Ends the sleep under way; without one nothing happens, because the next sleep is computed from what holds then. */
   wake(): void {
     if (this.#endSleep === null) return;
+    this.#wasWoken = true;
     try {
       this.#work.sleeper().wake();
     } catch (error) {
@@ -59,8 +67,22 @@ export class PollingLoop {
       const ms = hasFaulted ? SCHEDULER_LIMITS.faultPauseMs : this.#sleepMs();
       // Timers and I/O get their turn even if the sleeper has none to offer.
       if (ms <= 0) await nextMacrotask();
-      if (!this.#isStopping) await this.#sleep(ms);
+      if (!this.#isStopping) await this.#sleepAwhile(ms);
     }
+  }
+
+  /** Nothing that ends sleeps at once, a sleeper or a wake-up, may keep timers and I/O from their turn. */
+  async #sleepAwhile(ms: number): Promise<void> {
+    let hasTurned = false;
+    const turn = nextMacrotask().then(() => {
+      hasTurned = true;
+    });
+    this.#wasWoken = false;
+    await this.#sleep(ms);
+    const hasSlept = hasTurned || this.#wasWoken || ms < SCHEDULER_LIMITS.sleeplessMs;
+    this.#sleepless = hasSlept ? 0 : this.#sleepless + 1;
+    await turn;
+    if (this.#sleepless === SCHEDULER_LIMITS.sleeplessCycles) this.#work.sleepless();
   }
 
   async #evaluate(): Promise<boolean> {

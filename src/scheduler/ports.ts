@@ -42,6 +42,16 @@ export class Ports {
     return this.#options.onEvent;
   }
 
+  /** The zone that was asked for, be it by name or by a clock; that of the host where neither was given. */
+  timeZone(): string {
+    return this.#options.timeZone ?? this.clock.timeZone();
+  }
+
+  /** Whose the zone is: one that was asked for must exist, that of the host is what it is. */
+  get isZoneInjected(): boolean {
+    return this.#options.timeZone !== undefined || this.#options.clock !== undefined;
+  }
+
   newId(): string {
     const id: unknown = this.#options.newId?.() ?? hostId();
     if (typeof id !== "string" || id === "") throw new TypeError("newId must return a non-empty string");

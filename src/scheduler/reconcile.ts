@@ -9,9 +9,17 @@
 import type { EpochMs } from "../core/time/instant.js";
 import { startOfMinute } from "./cron.js";
 import { TaskInvalidStructureError, type TaskTryDeserializeError } from "./record-errors.js";
-import { fencedRecord, freshRecord, isTombstone, lastAttemptOf, readTaskRecord, strayError } from "./records.js";
+import {
+  fencedRecord,
+  freshRecord,
+  isTombstone,
+  lastAttemptOf,
+  readTaskRecord,
+  scheduleOf,
+  strayError,
+} from "./records.js";
 import type { RegisteredTask, TaskList } from "./registrations.js";
-import type { ReconciledNames, StoredTaskRecord, TaskRecord } from "./types.js";
+import type { ReconciledNames, StoredTaskRecord, TaskConfiguration, TaskModification, TaskRecord } from "./types.js";
 
 export interface QuarantinedRecord {
   readonly name: string | null;
@@ -23,6 +31,7 @@ export interface Reconciliation {
   readonly put: readonly TaskRecord[];
   readonly remove: readonly string[];
   readonly names: ReconciledNames;
+  readonly changes: readonly TaskModification[];
   readonly quarantined: readonly QuarantinedRecord[];
   /** The records as they will be, by slot. */
   readonly records: readonly TaskRecord[];
@@ -45,6 +54,7 @@ class Reconciler {
     modified: [] as string[],
     orphaned: [] as string[],
   };
+  readonly #changes: TaskModification[] = [];
   readonly #quarantined: QuarantinedRecord[] = [];
   readonly #records: TaskRecord[];
   readonly #remove = new Set<string>();
@@ -64,6 +74,7 @@ class Reconciler {
       put: this.#put,
       remove: [...this.#remove],
       names: this.#names,
+      changes: this.#changes,
       quarantined: this.#quarantined,
       records: this.#records,
     };
@@ -112,6 +123,7 @@ class Reconciler {
     const isOrphaned = record.runningBy !== undefined;
     const next = isOrphaned ? { ...configured, runningBy: this.#context.schedulerId } : configured;
     const isModified = configured !== record;
+    if (isModified) this.#changes.push(modificationOf(record, configured));
     const classification = isOrphaned ? "orphaned" : isModified ? "modified" : "preserved";
     this.#decide(slot, classification, next, next !== record || reading.kind === "repaired");
   }
@@ -125,14 +137,23 @@ class Reconciler {
 
 /** The same object when nothing differs. A changed expression never fires its own past. */
 function withConfiguration(record: TaskRecord, task: RegisteredTask, now: EpochMs): TaskRecord {
-  const isSameCron = record.cron === task.cron;
-  if (isSameCron && record.retryDelayMs === task.retryDelayMs) return record;
+  const isSameSchedule = record.cron === task.cron && record.timeZone === task.timeZone;
+  if (isSameSchedule && record.retryDelayMs === task.retryDelayMs) return record;
+  const { timeZone: _, ...rest } = record;
   return {
-    ...record,
-    cron: task.cron,
+    ...rest,
+    ...scheduleOf(task),
     retryDelayMs: task.retryDelayMs,
-    cronSince: isSameCron ? record.cronSince : startOfMinute(now) - 1,
+    cronSince: isSameSchedule ? record.cronSince : startOfMinute(now) - 1,
   };
+}
+
+function configurationOf(record: TaskRecord): TaskConfiguration {
+  return { ...scheduleOf(record), retryDelayMs: record.retryDelayMs };
+}
+
+function modificationOf(before: TaskRecord, after: TaskRecord): TaskModification {
+  return { name: after.name, before: configurationOf(before), after: configurationOf(after) };
 }
 
 /** Only the attempt is remembered; the expression is there because every record has one. */

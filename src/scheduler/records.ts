@@ -19,11 +19,19 @@ export type RecordReading =
   | { readonly kind: "sound" | "repaired"; readonly record: TaskRecord }
   | { readonly kind: "unreadable"; readonly error: TaskTryDeserializeError };
 
+/** The part of a task, or of its record, that says when: without a zone where it has none of its own. */
+export function scheduleOf({
+  cron,
+  timeZone,
+}: Pick<TaskRecord, "cron" | "timeZone">): Pick<TaskRecord, "cron" | "timeZone"> {
+  return timeZone === undefined ? { cron } : { cron, timeZone };
+}
+
 /** First sight: owed at once if and only if the current minute matches (P17). */
 export function freshRecord(task: RegisteredTask, now: EpochMs): TaskRecord {
   return {
     name: task.name,
-    cron: task.cron,
+    ...scheduleOf(task),
     retryDelayMs: task.retryDelayMs,
     cronSince: startOfMinute(now) - 1,
     lastAttemptAt: null,
@@ -68,6 +76,7 @@ function fieldsOf(raw: unknown): Fields {
 function checkFields(fields: Fields): void {
   checkText("name", fields["name"]);
   if (fields["cron"] !== undefined) checkText("cron", fields["cron"]);
+  if (fields["timeZone"] !== undefined) checkText("timeZone", fields["timeZone"]);
   if (fields["retryDelayMs"] !== undefined) checkDelay(fields["retryDelayMs"]);
   if (fields["cronSince"] !== undefined) checkWhole("cronSince", fields["cronSince"]);
   for (const field of NULLABLE_INSTANTS) {
@@ -115,6 +124,18 @@ export function readTaskRecord(raw: unknown, task: RegisteredTask, now: EpochMs)
     return { kind: "repaired", record: repaired(fields, task, now) };
   } catch (error) {
     if (error instanceof TaskTryDeserializeError) return { kind: "unreadable", error };
+    throw error;
+  }
+}
+
+/** Whether it is a complete record, whatever task it belongs to. */
+export function isWellFormed(raw: unknown): raw is TaskRecord {
+  try {
+    const fields = fieldsOf(raw);
+    checkFields(fields);
+    return isComplete(fields);
+  } catch (error) {
+    if (error instanceof TaskTryDeserializeError) return false;
     throw error;
   }
 }

@@ -9,14 +9,16 @@ type Level = keyof SchedulerLogger;
 const LEVELS: Readonly<Record<SchedulerEvent["type"], Level>> = {
   SchedulerInitializationStarted: "debug",
   SchedulerInitializationCompleted: "info",
-  SchedulerInitializationFailed: "error",
+  SchedulerInitializationFailed: "info",
   SchedulerStopRequested: "debug",
   SchedulerStopped: "info",
   Reconciled: "info",
+  TaskRecordsAhead: "warn",
   PollingStarted: "debug",
   PollingStopRequested: "debug",
   PollingStopped: "debug",
   TaskRunStarted: "debug",
+  TaskRunWithdrawn: "debug",
   TaskRunCompleted: "debug",
   TaskRunFailed: "warn",
   TaskRetryStarted: "debug",
@@ -25,6 +27,27 @@ const LEVELS: Readonly<Record<SchedulerEvent["type"], Level>> = {
   StoreFailed: "error",
   TaskRecordQuarantined: "warn",
 };
+
+/** What the caller of `initialize` is told by its rejection need not be shouted as well. */
+function levelOf(event: UnstampedEvent): Level {
+  return event.type === "StoreFailed" && event.operation === "reconcile" ? "info" : LEVELS[event.type];
+}
+
+/** Loggers print an error that is called `err`, and often nothing of one that is called otherwise. */
+function loggedFields(event: SchedulerEvent): object {
+  if (!("error" in event)) return event;
+  const { error: err, ...fields } = event;
+  return { ...fields, err };
+}
+
+function nobodyLeftToTell(): void {}
+
+/** What was called may be an async function although nobody waits for it: its rejection must not end the process. */
+function catchRejection(returned: unknown, caught: (error: unknown) => void): void {
+  if (typeof returned === "object" && returned !== null && "then" in returned) {
+    Promise.resolve(returned).catch(caught);
+  }
+}
 
 export class Reporter {
   readonly #ports: Ports;
@@ -37,24 +60,18 @@ export class Reporter {
   emit(event: UnstampedEvent, at = this.#ports.lenientNow()): void {
     const stamped = { at, ...event } as SchedulerEvent;
     try {
-      this.#watch(this.#ports.onEvent?.(stamped));
-    } catch (error) {
-      this.log("error", { error, event: event.type }, "an event listener threw");
+      catchRejection(this.#ports.onEvent?.(stamped), (err) => this.log("error", { err }, "an event listener rejected"));
+    } catch (err) {
+      this.log("error", { err, event: event.type }, "an event listener threw");
     }
-    this.log(LEVELS[event.type], stamped, event.type);
+    this.log(levelOf(event), loggedFields(stamped), event.type);
   }
 
   log(level: Level, fields: object, message: string): void {
     try {
-      this.#ports.logger[level](fields, message);
+      catchRejection(this.#ports.logger[level](fields, message), nobodyLeftToTell);
     } catch {
-      // There is nobody left to tell.
+      nobodyLeftToTell();
     }
-  }
-
-  /** A listener may be an async function although nobody waits for it: its rejection must not end the process. */
-  #watch(returned: unknown): void {
-    if (!(returned instanceof Promise)) return;
-    returned.catch((error: unknown) => this.log("error", { error }, "an event listener rejected"));
   }
 }

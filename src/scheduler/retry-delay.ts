@@ -3,11 +3,14 @@
  * `toMillis()`. Days are 24 hours and weeks seven days; months and years have no fixed length and are refused.
  */
 import { err, ok, type Result } from "../core/base/result.js";
-import { InvalidRegistrationError, NegativeRetryDelayError, type SchedulerError } from "./errors.js";
 import { SCHEDULER_LIMITS } from "./limits.js";
 
+export type RetryDelayProblem =
+  | { readonly kind: "negative"; readonly retryDelayMs: number }
+  | { readonly kind: "invalid"; readonly reason: string; readonly cause?: unknown };
+
 /** A value of a wrong type is a matter of shape, one of the right type may still make no sense. */
-export type RetryDelayReading = Result<number, SchedulerError | "wrong-type">;
+export type RetryDelayReading = Result<number, RetryDelayProblem | "wrong-type">;
 
 const ISO_DURATION =
   /^([+-]?)P(?=[\dT])(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)(?:[.,](\d{1,9}))?H)?(?:(\d+)(?:[.,](\d{1,9}))?M)?(?:(\d+)(?:[.,](\d{1,9}))?S)?)?$/i;
@@ -59,11 +62,9 @@ function reasonOf(value: unknown): string {
 }
 
 function checkedMs(value: unknown, ms: number): RetryDelayReading {
-  if (Number.isNaN(ms)) return err(new InvalidRegistrationError("retryDelay", value, reasonOf(value)));
-  if (ms < 0) return err(new NegativeRetryDelayError(ms));
-  if (ms > SCHEDULER_LIMITS.retryDelayMs) {
-    return err(new InvalidRegistrationError("retryDelay", value, "must be at most 100 years"));
-  }
+  if (Number.isNaN(ms)) return err({ kind: "invalid", reason: reasonOf(value) });
+  if (ms < 0) return err({ kind: "negative", retryDelayMs: ms });
+  if (ms > SCHEDULER_LIMITS.retryDelayMs) return err({ kind: "invalid", reason: "must be at most 100 years" });
   // Never early (P13): a fraction of a millisecond counts as a whole one. Adding 0 turns -0 into 0.
   return ok(Math.ceil(ms) + 0);
 }
@@ -74,8 +75,6 @@ export function readRetryDelay(value: unknown): RetryDelayReading {
     return ms === "wrong-type" ? err(ms) : checkedMs(value, ms);
   } catch (cause) {
     // A Temporal.Duration with months cannot say how long it is.
-    const error = new InvalidRegistrationError("retryDelay", value, reasonOf(value));
-    error.cause = cause;
-    return err(error);
+    return err({ kind: "invalid", reason: reasonOf(value), cause });
   }
 }

@@ -104,7 +104,11 @@ export class Runs {
 
   async #writeAll(): Promise<void> {
     let isWriting = true;
-    while (isWriting && this.#hasPending() && !this.#work.isStoreReserved()) isWriting = await this.#writeBatch();
+    while (isWriting && this.#hasPending() && !this.#work.isStoreReserved()) {
+      isWriting = await this.#writeBatch();
+      // A store that needs no I/O would keep everybody else waiting for all portions.
+      if (this.#hasPending()) await nextMacrotask();
+    }
     this.#writing = null;
   }
 

@@ -6,10 +6,11 @@ import { type EpochMs, MINUTE_MS } from "../core/time/instant.js";
 import { ChartDriver } from "../machines/chart-driver.js";
 import { type PollingEffect, pollingMachine } from "../machines/polling.machine.js";
 import { Agenda } from "./agenda.js";
+import { recordsAhead } from "./ahead.js";
 import { type Claim, type Evaluation, evaluateTasks } from "./claims.js";
 import { undoClaims } from "./completions.js";
 import { startOfMinute } from "./cron.js";
-import { TaskStoreError } from "./errors.js";
+import { TaskStoreError, TaskUnavailableError } from "./errors.js";
 import { nextMacrotask } from "./host.js";
 import { SCHEDULER_LIMITS } from "./limits.js";
 import { PollingLoop } from "./polling-loop.js";
@@ -21,7 +22,8 @@ import type { Reporter } from "./reporter.js";
 import { announceStart } from "./run-events.js";
 import { Runs } from "./runs.js";
 import { StoreBackoff } from "./store-backoff.js";
-import type { TaskRecord } from "./types.js";
+import { Triggers } from "./triggers.js";
+import type { TaskRecord, TriggerOutcome } from "./types.js";
 
 interface Claimed extends Evaluation {
   /** Not only the portion was looked at, but every task. */
@@ -36,9 +38,11 @@ export class Session {
   readonly #agenda: Agenda;
   readonly #records: RecordAccess;
   readonly #backoff = new StoreBackoff();
+  readonly #triggers = new Triggers();
   readonly #runs: Runs;
   readonly #loop: PollingLoop;
   readonly #chart: ChartDriver<typeof pollingMachine, PollingEffect>;
+  #slotOf: ReadonlyMap<string, number> = new Map();
   #activeSince: EpochMs = 0;
   #lastNow: EpochMs = Number.NEGATIVE_INFINITY;
   /** The zone changed: every task is planned anew, and stays to be until that has succeeded. */
@@ -69,7 +73,8 @@ export class Session {
       evaluate: () => this.#evaluate(),
       sleepMs: () => this.#sleepMs(),
       sleeper: () => ports.sleeper,
-      faulted: (error, what) => reporter.log("error", { error }, what),
+      faulted: (err, what) => reporter.log("error", { err }, what),
+      sleepless: () => reporter.log("warn", {}, "the sleeper returns at once"),
     });
     this.#chart = new ChartDriver(pollingMachine, (effect) => this.#carryOut(effect));
   }
@@ -78,11 +83,14 @@ export class Session {
   async reconcile(list: TaskList): Promise<void> {
     const now = this.#ports.now();
     this.#activeSince = now;
+    this.#slotOf = list.slotOf;
     this.#followZone();
-    const { names, quarantined, records } = await this.#reconcileStore(list, now);
+    const { names, changes, quarantined, records } = await this.#reconcileStore(list, now);
     this.#mustLookAtAll = false;
     this.#quarantined(quarantined);
-    this.#reporter.emit({ type: "Reconciled", ...names });
+    this.#reporter.emit({ type: "Reconciled", ...names, changes });
+    const ahead = recordsAhead(records, now, SCHEDULER_LIMITS.recordAheadMs);
+    if (ahead !== null) this.#reporter.emit({ type: "TaskRecordsAhead", ...ahead });
     this.#agenda.planAll(records);
   }
 
@@ -107,11 +115,36 @@ export class Session {
   /** From the call on nothing is started. Resolves when nothing runs and the store is let go. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    this.#triggers.refuseAll((slot) => this.#unavailable(slot, "the scheduler was stopped before it could start"));
     this.#chart.send({ type: "STOP_REQUESTED" });
     await this.#loop.stop();
     await this.#runs.drain();
     this.#chart.send({ type: "DRAINED" });
     await this.release();
+  }
+
+  nextRun(name: string): EpochMs | null {
+    const at = this.#agenda.nextRunAt(this.#slot(name), this.#ports.lenientNow());
+    return Number.isFinite(at) ? at : null;
+  }
+
+  async trigger(name: string): Promise<TriggerOutcome> {
+    const slot = this.#slot(name);
+    if (this.#agenda.isRunning(slot)) return "running";
+    const outcome = this.#triggers.ask(slot);
+    this.#agenda.plan(slot, Number.NEGATIVE_INFINITY);
+    this.#wakeBy(Number.NEGATIVE_INFINITY);
+    return outcome;
+  }
+
+  #slot(name: string): number {
+    const slot = this.#slotOf.get(name);
+    if (slot === undefined) throw new TaskUnavailableError(name, "no task of this name is registered");
+    return slot;
+  }
+
+  #unavailable(slot: number, reason: string): TaskUnavailableError {
+    return new TaskUnavailableError(this.#tasks[slot]?.name ?? "", reason);
   }
 
   async release(): Promise<void> {
@@ -153,6 +186,9 @@ export class Session {
     const { tasksPerTransaction } = this.#records;
     let from = 0;
     do {
+      // A store that needs no I/O would keep everybody else waiting for all portions.
+      if (from > 0) await nextMacrotask();
+      if (this.#isStopping) return;
       const claimed = await this.#claim(now, slots.subarray(from, from + tasksPerTransaction));
       if (claimed === null) return;
       const unbegun = this.#start(claimed.claims);
@@ -173,12 +209,24 @@ export class Session {
       });
     } catch (error) {
       this.#storeFailed("claim", error);
+      this.#triggers.refuseAll(() => new TaskStoreError("claim", error));
       return null;
     }
     this.#backoff.succeeded();
-    for (const { slot, at } of claimed.plans) this.#agenda.plan(slot, at);
+    for (const slot of claimed.takenElsewhere) this.#refuseTaken(slot);
+    for (const { slot, at } of claimed.plans) this.#plan(slot, at);
     this.#quarantined(claimed.quarantined);
     return claimed;
+  }
+
+  /** What was triggered while the claims were being written stays due. */
+  #plan(slot: number, at: EpochMs): void {
+    this.#agenda.plan(slot, this.#triggers.has(slot) ? Number.NEGATIVE_INFINITY : at);
+  }
+
+  #refuseTaken(slot: number): void {
+    if (!this.#triggers.has(slot)) return;
+    this.#triggers.refused(slot, this.#unavailable(slot, "another scheduler on the same store has taken it over"));
   }
 
   #evaluateTasks(now: EpochMs, slots: Iterable<number>, get: (name: string) => unknown): Evaluation {
@@ -191,6 +239,7 @@ export class Session {
       tasks: this.#tasks,
       crons: this.#agenda.crons,
       isBusy: (slot) => this.#agenda.isBusy(slot),
+      isTriggered: (slot) => this.#triggers.has(slot),
     });
   }
 
@@ -202,7 +251,12 @@ export class Session {
       if (this.#isStopping) return claims.slice(i);
       this.#agenda.begin(claim.slot);
       announceStart(this.#reporter, claim, startedAt, this.#tasks.length);
+      if (this.#isStopping) {
+        this.#reporter.emit({ type: "TaskRunWithdrawn", name: claim.task.name });
+        return claims.slice(i);
+      }
       this.#runs.begin(claim, startedAt);
+      this.#triggers.started(claim.slot);
     }
     return [];
   }
@@ -258,13 +312,18 @@ export class Session {
     }
   }
 
-  /** A zone that cannot be had leaves the last one in force. */
+  /**
+   * A zone that cannot be had leaves the last one in force. At first there is none: one that was asked for is an error
+   * then, and a host that does not know its own keeps UTC.
+   */
   #followZone(): void {
     const { crons } = this.#agenda;
     try {
-      if (crons.moveTo(this.#ports.clock.timeZone())) this.#mustLookAtAll = true;
-    } catch (error) {
-      this.#reporter.log("error", { error }, "the time zone of the host is unknown");
+      if (crons.moveTo(this.#ports.timeZone())) this.#mustLookAtAll = true;
+    } catch (err) {
+      const isInjected = this.#ports.isZoneInjected;
+      if (isInjected && !crons.hasZone) throw err;
+      this.#reporter.log("error", { err }, `the time zone ${isInjected ? "given" : "of the host"} is unknown`);
       if (!crons.hasZone) crons.moveTo("UTC");
     }
   }

@@ -48,6 +48,11 @@ export class Timeline {
     if (last !== slot) this.#moveDown(last, this.#moveUp(last, position));
   }
 
+  /** The planned instant of a slot; Infinity when it is not planned. */
+  plannedAt(slot: number): EpochMs {
+    return this.#position[slot] === ABSENT ? Number.POSITIVE_INFINITY : this.#atOf(slot);
+  }
+
   /** The slots planned at or before `now`, in the order of the list, so that equal inputs start in equal order. They stay planned. */
   due(now: EpochMs): Int32Array {
     const due: number[] = [];

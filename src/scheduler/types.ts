@@ -5,14 +5,50 @@
 /** Anything that says how long: milliseconds, an ISO 8601 text, a Temporal.Duration, or an object with `toMillis()`. */
 export type DurationLike = number | string | { toMillis(): number } | { total(unit: "millisecond"): number };
 
-export type Callback = () => Promise<void>;
+/** Usually an async function. What it returns does not matter: only whether it throws, or rejects. */
+export type Callback = () => unknown;
 
 export type Registration = readonly [name: string, cron: string, callback: Callback, retryDelay: DurationLike];
+
+/** What the `kron` dialect lets a task have beyond the four. */
+export interface KronTaskOptions {
+  /** IANA id of the zone in which its expression is read. Default: that of the scheduler. */
+  readonly timeZone?: string | undefined;
+}
+
+export type KronRegistration = readonly [
+  name: string,
+  cron: string,
+  callback: Callback,
+  retryDelay: DurationLike,
+  options?: KronTaskOptions,
+];
+
+/** `running`: it was running already, so nothing was started and nothing is owed. */
+export type TriggerOutcome = "started" | "running";
 
 /** Exactly two methods: everything else is data. */
 export interface Scheduler {
   initialize(registrations: readonly Registration[]): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** What `createKronScheduler` returns: the two methods, and what goes beyond the specification. */
+export interface KronScheduler {
+  initialize(registrations: readonly KronRegistration[]): Promise<void>;
+  stop(): Promise<void>;
+  /**
+   * When the task is to be started next, as things stand, in epoch milliseconds; null: never. While it runs: its next
+   * occurrence.
+   *
+   * @throws TaskUnavailableError
+   */
+  nextRun(name: string): number | null;
+  /**
+   * Runs the task now, whatever its expression says, unless it is running already. Resolves once the start is durable and
+   * the callback called, rejects with a TaskUnavailableError or, when the start cannot be written, a TaskStoreError.
+   */
+  trigger(name: string): Promise<TriggerOutcome>;
 }
 
 export interface SchedulerClock {
@@ -32,8 +68,10 @@ export interface Sleeper {
 export interface TaskRecord {
   readonly name: string;
   readonly cron: string;
+  /** A zone of the task's own (`createKronScheduler`); absent: it follows the scheduler's. */
+  readonly timeZone?: string;
   readonly retryDelayMs: number;
-  /** Start of the minute of first sight, or of the last change of the expression, minus 1 ms. */
+  /** Start of the minute of first sight, or of the last change of expression or zone, minus 1 ms. */
   readonly cronSince: number;
   readonly lastAttemptAt: number | null;
   readonly lastSuccessAt: number | null;
@@ -111,6 +149,20 @@ export interface ReconciledNames {
   readonly orphaned: readonly string[];
 }
 
+/** What makes two tasks of one name the same, or not. */
+export interface TaskConfiguration {
+  readonly cron: string;
+  readonly timeZone?: string;
+  readonly retryDelayMs: number;
+}
+
+/** A task, orphaned or not, that is registered otherwise than before. */
+export interface TaskModification {
+  readonly name: string;
+  readonly before: TaskConfiguration;
+  readonly after: TaskConfiguration;
+}
+
 /** `at` is the reading of the injected clock when it happened. */
 export type SchedulerEvent = { readonly at: number } & (
   | { readonly type: "SchedulerInitializationStarted" }
@@ -118,11 +170,23 @@ export type SchedulerEvent = { readonly at: number } & (
   | { readonly type: "SchedulerInitializationFailed"; readonly error: unknown }
   | { readonly type: "SchedulerStopRequested" }
   | { readonly type: "SchedulerStopped" }
-  | ({ readonly type: "Reconciled" } & ReconciledNames)
+  | ({ readonly type: "Reconciled"; readonly changes: readonly TaskModification[] } & ReconciledNames)
+  | {
+      readonly type: "TaskRecordsAhead";
+      /** Tasks that remember something later than the clock reads, and are silent until it gets there. */
+      readonly names: readonly string[];
+      /** The latest instant that one of them remembers. */
+      readonly untilAt: number;
+    }
   | { readonly type: "PollingStarted" }
   | { readonly type: "PollingStopRequested" }
   | { readonly type: "PollingStopped" }
   | { readonly type: "TaskRunStarted"; readonly name: string; readonly cause: RunCause; readonly dueAt: number }
+  | {
+      /** A listener of its start stopped the scheduler: the callback is not called, and the run stays owed. */
+      readonly type: "TaskRunWithdrawn";
+      readonly name: string;
+    }
   | { readonly type: "TaskRunCompleted"; readonly name: string; readonly startedAt: number }
   | {
       readonly type: "TaskRunFailed";
@@ -155,25 +219,31 @@ export type SchedulerEvent = { readonly at: number } & (
     }
 );
 
-/** Why a run was owed. One start consumes all causes (P10); the strongest is named: orphan, boot, cron, retry. */
-export type RunCause = "orphan" | "boot" | "cron" | "retry";
+/**
+ * Why a run was owed. One start consumes all causes (P10); the strongest is named: orphan, boot, cron, retry, and
+ * `trigger` where nothing but a call of it asked for the run.
+ */
+export type RunCause = "orphan" | "boot" | "cron" | "retry" | "trigger";
 
+/** As Pino has it. An error is the field `err`, which is what Pino prints with its message and stack. */
 export interface SchedulerLogger {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
+  debug(fields: object, message: string): unknown;
+  info(fields: object, message: string): unknown;
+  warn(fields: object, message: string): unknown;
+  error(fields: object, message: string): unknown;
 }
 
-/** Everything may be left out; everything given is looked at only when it is first needed. */
+/** Everything may be left out, or undefined; everything given is looked at only when it is first needed. */
 export interface SchedulerOptions {
-  readonly clock?: SchedulerClock;
-  readonly sleeper?: Sleeper;
+  readonly clock?: SchedulerClock | undefined;
+  /** IANA id of the zone in which expressions are read. Default: what the clock says. */
+  readonly timeZone?: string | undefined;
+  readonly sleeper?: Sleeper | undefined;
   /** Default: `lmdbStore(directory)`. */
-  readonly store?: TaskStore;
+  readonly store?: TaskStore | undefined;
   /** Where the default store lives. Default: `./kron-scheduler`. */
-  readonly directory?: string;
-  readonly newId?: () => string;
-  readonly onEvent?: (event: SchedulerEvent) => void;
-  readonly logger?: SchedulerLogger;
+  readonly directory?: string | undefined;
+  readonly newId?: (() => string) | undefined;
+  readonly onEvent?: ((event: SchedulerEvent) => unknown) | undefined;
+  readonly logger?: SchedulerLogger | undefined;
 }

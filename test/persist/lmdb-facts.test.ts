@@ -82,6 +82,10 @@ describe("R16: facts about lmdb", () => {
     expect(said).toContainEqual({ unhandled: "Commit failed (see commitError for details)" });
   });
 
+  it("without it no failed commit leaves anything unhandled, however large they are and however many at once", () => {
+    expect(askWithLimit("crowd", newFile()).said).toEqual([{ failed: true }]);
+  });
+
   it("a truncated map kills the process that reads it: we read it in a child first", () => {
     const file = newFile();
     ask("write", file);

@@ -12,14 +12,16 @@ const TYPES = readFileSync(path.join(ROOT, "src/scheduler/types.ts"), "utf8");
 
 /** One error of every exported class, made as the library makes it. */
 const cause = new Error("for a reason");
+const place = { registrationIndex: 0, taskName: "backup" };
 const ERRORS: readonly library.SchedulerError[] = [
   new library.RegistrationsNotArrayError(),
-  new library.RegistrationShapeError(0, null),
-  new library.InvalidRegistrationError("name", "", "must be a non-empty string"),
-  new library.ScheduleDuplicateTaskError("backup"),
-  new library.CronExpressionInvalidError(new library.InvalidCronExpressionError("", "expression", "is empty")),
-  new library.NegativeRetryDelayError(-1),
+  new library.RegistrationShapeError(place, null, "must be an array, got null"),
+  new library.InvalidRegistrationError("name", "", "must be a non-empty string", place),
+  new library.ScheduleDuplicateTaskError("backup", 1),
+  new library.CronExpressionInvalidError(new library.InvalidCronExpressionError("", "expression", "is empty"), place),
+  new library.NegativeRetryDelayError(-1, place),
   new library.SchedulerAlreadyActiveError("running"),
+  new library.TaskUnavailableError("backup", "the scheduler is not running"),
   new library.SchedulerInitializationError(cause),
   new library.TaskStoreError("reconcile", cause),
   new library.InvalidCronExpressionError("", "expression", "is empty"),
@@ -63,7 +65,7 @@ describe("the guide", () => {
     const types = members.map((member) => /type: "(\w+)"/.exec(member)?.[1]);
     const fieldsOf = (member: string) => [...member.matchAll(/readonly (\w+):/g)].map(([, name]) => name).slice(1);
     const ours = members.map((member, i) => [types[i], fieldsOf(member)]);
-    const inherited = new Map([["Reconciled", ["added", "removed", "modified", "orphaned"]]]);
+    const inherited = new Map([["Reconciled", ["added", "removed", "modified", "orphaned", "changes"]]]);
     const expected = ours.map(([type, fields]) => [type, inherited.get(String(type)) ?? fields]);
     const told = rowsOf("Events").map(([, type, fields]) => [quoted(type)[0], quoted(fields)]);
     expect(told.sort()).toEqual(expected.sort());

@@ -19,9 +19,11 @@ import {
   TaskMissingFieldError,
   TaskStoreError,
   TaskTryDeserializeError,
+  TaskUnavailableError,
 } from "../../src/scheduler/index.js";
 
 const cause = new Error("the reason below");
+const place = { registrationIndex: 3, taskName: "backup" };
 const syntax = new InvalidCronExpressionError("61 * * * *", "minute", "value 61 is out of range (0-59)");
 
 describe("Error taxonomy: name, message, details and code", () => {
@@ -35,23 +37,23 @@ describe("Error taxonomy: name, message, details and code", () => {
     ],
     [
       "RegistrationShapeError",
-      new RegistrationShapeError(3, "x"),
+      new RegistrationShapeError({ registrationIndex: 3 }, "x", "must be an array, got string"),
       "Invalid registration shape: expected [string, string, function, Duration]",
-      { registrationIndex: 3, received: "x" },
+      { registrationIndex: 3, received: "x", reason: "must be an array, got string" },
       "registration-shape",
     ],
     [
       "InvalidRegistrationError",
-      new InvalidRegistrationError("name", "", "must be a non-empty string"),
+      new InvalidRegistrationError("name", "", "must be a non-empty string", { registrationIndex: 3 }),
       "Invalid registration: name must be a non-empty string",
-      { field: "name", value: "", reason: "must be a non-empty string" },
+      { field: "name", value: "", reason: "must be a non-empty string", registrationIndex: 3 },
       "registration-invalid",
     ],
     [
       "ScheduleDuplicateTaskError",
-      new ScheduleDuplicateTaskError("backup"),
+      new ScheduleDuplicateTaskError("backup", 3),
       'Task with name "backup" is already scheduled',
-      { taskName: "backup" },
+      place,
       "task-duplicate",
     ],
     [
@@ -70,9 +72,9 @@ describe("Error taxonomy: name, message, details and code", () => {
     ],
     [
       "CronExpressionInvalidError",
-      new CronExpressionInvalidError(syntax),
+      new CronExpressionInvalidError(syntax, place),
       'Invalid cron expression "61 * * * *": minute field value 61 is out of range (0-59)',
-      { expression: "61 * * * *", field: "minute", reason: "value 61 is out of range (0-59)" },
+      { expression: "61 * * * *", field: "minute", reason: "value 61 is out of range (0-59)", ...place },
       "cron-expression-invalid",
     ],
     [
@@ -91,10 +93,17 @@ describe("Error taxonomy: name, message, details and code", () => {
     ],
     [
       "NegativeRetryDelayError",
-      new NegativeRetryDelayError(-5),
+      new NegativeRetryDelayError(-5, place),
       "Retry delay must be non-negative",
-      { retryDelayMs: -5 },
+      { retryDelayMs: -5, ...place },
       "retry-delay-negative",
+    ],
+    [
+      "TaskUnavailableError",
+      new TaskUnavailableError("backup", "the scheduler is not running"),
+      'Task "backup" is not available: the scheduler is not running',
+      { taskName: "backup", reason: "the scheduler is not running" },
+      "task-unavailable",
     ],
     [
       "CronCalculationError",
@@ -172,7 +181,7 @@ describe("Error taxonomy: name, message, details and code", () => {
   });
 
   it("wrapping keeps the original as cause", () => {
-    expect(new CronExpressionInvalidError(syntax).cause).toBe(syntax);
+    expect(new CronExpressionInvalidError(syntax, place).cause).toBe(syntax);
     expect(new CronCalculationError("x", "y", cause).cause).toBe(cause);
     expect(new TaskStoreError("claim", cause).cause).toBe(cause);
   });

@@ -29,6 +29,7 @@ describe("events, by the names of the specification", () => {
     expect(events.every(({ at }) => at === MONDAY)).toBe(true);
     expect(events[1]).toEqual({
       type: "Reconciled",
+      changes: [],
       at: MONDAY,
       added: ["a"],
       removed: [],

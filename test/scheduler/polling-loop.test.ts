@@ -30,6 +30,7 @@ function loopOf(sleepMs: (loop: PollingLoop, sleeps: number) => number, sleeps =
     sleepMs: () => sleepMs(loop, ++asked),
     sleeper: () => sleeper,
     faulted: (_, what) => void protocol.push(what),
+    sleepless: () => void protocol.push("sleepless"),
   });
   running.push(loop);
   loop.start();

@@ -11,7 +11,10 @@ const THIS_MINUTE = MONDAY + 600_000;
 const run = async (): Promise<void> => {};
 
 function listOf(...tasks: readonly (readonly [name: string, cron: string, retryDelayMs: number])[]): TaskList {
-  const read = readRegistrations(tasks.map(([name, cron, delay]) => [name, cron, run, delay]));
+  const read = readRegistrations(
+    tasks.map(([name, cron, delay]) => [name, cron, run, delay]),
+    "posix",
+  );
   if (!read.ok) throw read.error;
   return read.value;
 }

@@ -18,6 +18,9 @@ function lmdb(directory = path.join(temporary(), "store")): TaskStore {
   return store;
 }
 
+/** How the store opens its file, which LMDB remembers in it. */
+const AS_STORED = { encoding: "string", overlappingSync: false } as const;
+
 const a = taskRecord({ name: "a", lastAttemptAt: 5, runningBy: "x" });
 const b = taskRecord({ name: "b" });
 const put = (store: TaskStore, ...records: TaskRecord[]): Promise<void> =>
@@ -184,11 +187,11 @@ describe("lmdbStore", () => {
     const { open } = await import("lmdb");
     await put(lmdb(directory), a);
     await opened.pop()?.release?.();
-    const root = open({ path: path.join(directory, "tasks.mdb"), encoding: "string" });
+    const root = open({ path: path.join(directory, "tasks.mdb"), ...AS_STORED });
     await root.put("format", "2");
     await root.close();
     await expect(recordsOf(lmdb(directory))).rejects.toThrow("the task store has format 2, this program reads 1");
-    const again = open({ path: path.join(directory, "tasks.mdb"), encoding: "string" });
+    const again = open({ path: path.join(directory, "tasks.mdb"), ...AS_STORED });
     await again.put("format", "1");
     await again.close();
     expect(await recordsOf(lmdb(directory))).toEqual([a]);
@@ -199,7 +202,7 @@ describe("lmdbStore", () => {
     const { open } = await import("lmdb");
     await put(lmdb(directory), a, b);
     await opened.pop()?.release?.();
-    const root = open({ path: path.join(directory, "tasks.mdb"), encoding: "string" });
+    const root = open({ path: path.join(directory, "tasks.mdb"), ...AS_STORED });
     await root.openDB({ name: "tasks", encoding: "string", keyEncoding: "binary" }).put(Buffer.from("na"), "{broken");
     await root.close();
     const store = lmdb(directory);
@@ -210,6 +213,78 @@ describe("lmdbStore", () => {
     ]);
     await store.transact((records) => ({ records: [...records, taskRecord({ name: "c" })], result: 0 }));
     expect(await recordsOf(store)).toEqual(["{broken", b, taskRecord({ name: "c" })]);
+  });
+
+  describe("a data file that is damaged is refused before it is mapped, and nothing of it is lost", () => {
+    async function filled(): Promise<{ readonly directory: string; readonly file: string; readonly data: Buffer }> {
+      const directory = path.join(temporary(), "store");
+      await put(lmdb(directory), ...Array.from({ length: 500 }, (_, i) => taskRecord({ name: `task ${i}` })));
+      await opened.pop()?.release?.();
+      const file = path.join(directory, "tasks.mdb");
+      return { directory, file, data: fs.readFileSync(file) };
+    }
+
+    it.each<[string, (data: Buffer) => Buffer]>([
+      ["a text", () => Buffer.from("hello\n")],
+      ["a hundred bytes", (data) => data.subarray(0, 100)],
+      ["noise", (data) => Buffer.alloc(data.length, "noise")],
+      ["first pages of zeros", (data) => data.fill(0, 0, 2 * 4096)],
+      ["half of it", (data) => data.subarray(0, data.length / 2)],
+      ["a page of zeros in the middle", (data) => data.fill(0, 5 * 4096, 6 * 4096)],
+    ])("%s", async (_, spoil) => {
+      const { directory, file, data } = await filled();
+      const spoilt = spoil(Buffer.from(data));
+      fs.writeFileSync(file, spoilt);
+      await expect(recordsOf(lmdb(directory))).rejects.toMatchObject({
+        code: "state-damaged",
+        message: expect.stringMatching(/tasks\.mdb is damaged: .*; put a copy in its place, or move it away/),
+      });
+      expect(fs.readFileSync(file).equals(spoilt)).toBe(true);
+      fs.writeFileSync(file, data);
+      expect(await recordsOf(lmdb(directory))).toHaveLength(500);
+    });
+
+    it("an empty file is a new store", async () => {
+      const { directory, file } = await filled();
+      fs.truncateSync(file, 0);
+      expect(await recordsOf(lmdb(directory))).toEqual([]);
+    });
+
+    it("one that lives is found sound, whatever came, grew and went", async () => {
+      const directory = path.join(temporary(), "store");
+      for (let round = 0; round < 12; round++) {
+        const store = lmdb(directory);
+        const known = await recordsOf(store);
+        const fresh = Array.from({ length: 60 }, (_, i) => taskRecord({ name: `${"n".repeat(i * 40)} ${round}` }));
+        await put(store, ...known.filter((_, i) => i % 3 !== 0), ...fresh);
+        await opened.pop()?.release?.();
+      }
+      expect((await recordsOf(lmdb(directory))).length).toBeGreaterThan(60);
+    });
+  });
+
+  it.each(["removed", "replaced"])("a data file that is %s while in use: writes are refused, not lost", async (how) => {
+    const directory = path.join(temporary(), "store");
+    const store = lmdb(directory);
+    await put(store, a);
+    const file = path.join(directory, "tasks.mdb");
+    const copy = fs.readFileSync(file);
+    fs.rmSync(directory, { recursive: true });
+    if (how === "replaced") {
+      fs.mkdirSync(directory, { mode: 0o700 });
+      fs.writeFileSync(file, copy, { mode: 0o600 });
+    }
+    await expect(put(store, b)).rejects.toMatchObject({
+      code: "state-missing",
+      message: expect.stringMatching(/tasks\.mdb was removed or replaced while in use/),
+    });
+    await store.release?.();
+    await put(store, b);
+    expect(await recordsOf(store)).toEqual([b]);
+  });
+
+  it.each(["", undefined, 5])("refuses a directory without a name: %j", (directory) => {
+    expect(() => lmdbStore(directory as string)).toThrow(new TypeError("directory must be a non-empty path"));
   });
 
   describe("and schedulers", () => {
@@ -223,6 +298,7 @@ describe("lmdbStore", () => {
       await expect(second.scheduler.initialize([])).rejects.toMatchObject({
         name: "TaskStoreError",
         code: "task-store-failed",
+        message: expect.stringContaining(`this process already holds ${directory}: stop the scheduler that does`),
         details: { operation: "reconcile", cause: { code: "lock-held" } },
       });
       await first.scheduler.stop();

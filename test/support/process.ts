@@ -13,14 +13,15 @@ export interface TestProcess {
   readonly ended: Promise<number | string>;
 }
 
-/** Starts Node processes and makes sure that none outlives its test. */
-export function testProcesses(): (file: string, args?: readonly string[]) => TestProcess {
+/** Starts Node processes, on request through another program, and makes sure that none outlives its test. */
+export function testProcesses(): (file: string, args?: readonly string[], wrap?: readonly string[]) => TestProcess {
   const running: TestProcess[] = [];
   afterEach(async () => {
     await Promise.all(running.splice(0).map((it) => it.kill()));
   });
-  return (file, args = []) => {
-    const child = spawn(process.execPath, [file, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  return (file, args = [], wrap = []) => {
+    const [program = process.execPath, ...rest] = [...wrap, process.execPath, file, ...args];
+    const child = spawn(program, rest, { stdio: ["pipe", "pipe", "inherit"] });
     const ended = once(child, "close").then(([code, signal]) => (code ?? signal) as number | string);
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const it: TestProcess = {

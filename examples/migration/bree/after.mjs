@@ -9,8 +9,7 @@ async function reindex() {
   if (code !== 0) throw new Error(`the worker ended with ${code}`);
 }
 
-const clock = { now: () => Date.now(), timeZone: () => "UTC" };
-const scheduler = createScheduler({ clock });
+const scheduler = createScheduler({ timeZone: "UTC" });
 await scheduler.initialize([["reindex", "0,30 2 * * 0", reindex, "PT30M"]]);
 
 const next = nextOccurrence("0,30 2 * * 0", Date.now(), "UTC");

@@ -2,9 +2,10 @@ import { createScheduler, nextOccurrence } from "kron/scheduler";
 
 const backup = async () => console.log("backing up");
 
-const clock = { now: () => Date.now(), timeZone: () => "America/New_York" };
-const onEvent = (event) => event.type === "TaskRunFailed" && console.error(event.name, event.error);
-const scheduler = createScheduler({ clock, onEvent });
+const scheduler = createScheduler({
+  timeZone: "America/New_York",
+  onEvent: (event) => event.type === "TaskRunFailed" && console.error(event.name, event.error),
+});
 await scheduler.initialize([["backup", "30 3 * * *", backup, "PT10M"]]);
 
 const next = nextOccurrence("30 3 * * *", Date.now(), "America/New_York");

@@ -2,8 +2,7 @@ import { createScheduler, nextOccurrence } from "kron/scheduler";
 
 const sync = async () => console.log("syncing");
 
-const clock = { now: () => Date.now(), timeZone: () => "Europe/Berlin" };
-const scheduler = createScheduler({ clock });
+const scheduler = createScheduler({ timeZone: "Europe/Berlin" });
 await scheduler.initialize([["sync", "0,15,30,45 9-17 * * 1-5", sync, "PT1M"]]);
 
 const next = nextOccurrence("0,15,30,45 9-17 * * 1-5", Date.now(), "Europe/Berlin");

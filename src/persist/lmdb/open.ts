@@ -11,20 +11,18 @@ import { loadUnfinished, openFailed, RECOVER_HINT, storeError, unreadable, unwri
 import { readDocumentKey } from "../keys.js";
 import { assertHeld, type LockTerm } from "../lock.js";
 import { type Marker, readMarker, writeMarker } from "../marker.js";
-import { checkPrivateFile, FILE_MODE } from "../private-files.js";
+import { checkPrivateFile } from "../private-files.js";
 import { moveAside, type RecoverableStore } from "../recoverable.js";
 import type { StateReader, StateStore } from "../store.js";
 import { DATA_FILE, DATABASE_NAMES, type Databases, FORMAT, LOCK_FILE, META, openDatabases } from "./environment.js";
 import { checkIntegrity, damaged, type StoreSummary } from "./integrity.js";
 import { checkPages } from "./pages.js";
 import { LmdbReader } from "./reads.js";
+import { assertRoom } from "./room.js";
 import { LmdbStore } from "./store.js";
 import { writeMeta } from "./writes.js";
 
 const SMALLEST_STORE_BYTES = 2 * 4_096;
-/** What a new store takes. */
-const ROOM_BYTES = 64 * 1_024;
-const ROOM_FILE = "kron.mdb.room";
 
 /** What was found before anything was opened. */
 interface Findings {
@@ -53,13 +51,9 @@ function checkFiles(directory: string, marker: Marker | null): Result<boolean, K
  * there has to be room first, as bytes that were really written.
  */
 function makeRoom(directory: string): void {
-  fs.rmSync(path.join(directory, DATA_FILE), { force: true });
-  const file = path.join(directory, ROOM_FILE);
-  try {
-    fs.writeFileSync(file, Buffer.alloc(ROOM_BYTES), { mode: FILE_MODE, flush: true });
-  } finally {
-    fs.rmSync(file, { force: true });
-  }
+  const file = path.join(directory, DATA_FILE);
+  fs.rmSync(file, { force: true });
+  assertRoom(file);
 }
 
 /** A directory of state documents that nobody converted must not look like a first start: its history would be lost. */

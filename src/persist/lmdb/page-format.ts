@@ -23,9 +23,9 @@ export const PAGE = {
 
 /**
  * Flags of trees as our options make them: the list of free pages has numbers as keys and also holds the flags of the
- * environment (one file, no directory); values of the databases have a version in front.
+ * environment (one file, no directory); values of the databases of krond have a version in front, plain ones have none.
  */
-export const TREE_FLAGS = { free: 0x4008, main: 0, database: 0x100 } as const;
+export const TREE_FLAGS = { free: 0x4008, main: 0, database: 0x100, plain: 0 } as const;
 
 /** Offsets within a node; its first four bytes are the size of its data. */
 export const NODE = { flags: 4, keyBytes: 6, isBig: 0x01, isTree: 0x02, bigBytes: 24, bigPages: 16 } as const;

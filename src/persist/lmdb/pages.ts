@@ -36,6 +36,12 @@ const PAGES_PER_TURN = 256;
 
 class Damage extends Error {}
 
+/** The databases there may be, as they are called in the data file, and the flags that they must have. */
+interface DatabaseKinds {
+  readonly names: readonly string[];
+  readonly flags: number;
+}
+
 function claim(holds: boolean, what: () => string): asserts holds {
   if (!holds) throw new Damage(what());
 }
@@ -84,16 +90,16 @@ class PageCheck {
   readonly #descriptor: number;
   readonly #meta: Meta;
   readonly #pageCount: number;
-  readonly #names: readonly string[];
+  readonly #databases: DatabaseKinds;
   readonly #seen: Uint8Array;
   readonly #buffers: Buffer[] = [];
   readonly #named: { readonly name: string; readonly tree: Tree }[] = [];
   readonly #free: Buffer[] = [];
   #sinceBreath = 0;
 
-  constructor(descriptor: number, fileBytes: number, meta: Meta, names: readonly string[]) {
+  constructor(descriptor: number, fileBytes: number, meta: Meta, databases: DatabaseKinds) {
     this.#descriptor = descriptor;
-    this.#names = names;
+    this.#databases = databases;
     this.#meta = meta;
     // The last page may be in use only as far as the file reaches.
     this.#pageCount = Math.min(meta.lastPage + 1, Math.floor(fileBytes / meta.pageSize));
@@ -104,8 +110,8 @@ class PageCheck {
     await this.#tree(FREE_PAGES, this.#meta.free, TREE_FLAGS.free, compareNumbers);
     await this.#tree(DATABASES, this.#meta.main, TREE_FLAGS.main, compareBytes);
     for (const { name, tree } of this.#named.splice(0)) {
-      claim(this.#names.includes(name), () => `there is no database ${JSON.stringify(name)}`);
-      await this.#tree(name, tree, TREE_FLAGS.database, compareBytes);
+      claim(this.#databases.names.includes(name), () => `there is no database ${JSON.stringify(name)}`);
+      await this.#tree(name, tree, this.#databases.flags, compareBytes);
     }
     for (const list of this.#free) this.#freeList(list);
   }
@@ -291,14 +297,14 @@ function lastSnapshot(descriptor: number, metas: readonly [Meta, Meta]): Meta {
   return even.txn > odd.txn ? even : odd;
 }
 
-async function checkFile(descriptor: number, names: readonly string[]): Promise<void> {
+async function checkFile(descriptor: number, databases: DatabaseKinds): Promise<void> {
   const { size } = fs.fstatSync(descriptor);
   const first = readMeta(descriptor, 0, size);
   claim(first !== null, () => "the file does not begin like a store");
   if (!first.isKnownVersion) return;
   const second = readMeta(descriptor, first.pageSize, size);
   claim(second?.isKnownVersion === true, () => "the second snapshot is no snapshot");
-  await new PageCheck(descriptor, size, lastSnapshot(descriptor, [first, second]), names).run();
+  await new PageCheck(descriptor, size, lastSnapshot(descriptor, [first, second]), databases).run();
 }
 
 /** Whether the system failed to read: that says nothing about what is in the file. */
@@ -307,14 +313,18 @@ function isSystemError(error: unknown): boolean {
 }
 
 /**
- * `names`: the databases there may be. Nobody may write meanwhile: the caller holds the lock. The error says what is damaged; throws when the file cannot be
+ * Nobody may write meanwhile: the caller holds the lock. The error says what is damaged; throws when the file cannot be
  * read at all.
  */
-export async function checkPages(file: string, names: readonly string[]): Promise<Result<void, string>> {
+export async function checkPages(
+  file: string,
+  names: readonly string[],
+  flags: number = TREE_FLAGS.database,
+): Promise<Result<void, string>> {
   if (os.endianness() !== "LE" || !KNOWN_ARCHITECTURES.includes(process.arch)) return ok(undefined);
   const descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
   try {
-    await checkFile(descriptor, names);
+    await checkFile(descriptor, { names, flags });
     return ok(undefined);
   } catch (error) {
     // Whatever else was thrown while following damaged numbers is damage too.

@@ -7,6 +7,7 @@ import { checksumOfBytes, seedOfDocument, seedOfKey } from "../checksum.js";
 import { type DocumentKey, recordKey } from "../keys.js";
 import type { Batch, DefinitionVersion, DocumentWrite } from "../store.js";
 import { Arena } from "./arena.js";
+import { commit } from "./commit.js";
 import { aliveKey, type Databases, NOTE_PREFIX } from "./environment.js";
 
 /** The writes of one database, column by column: thousands of small objects would cost more than the writes. */
@@ -123,27 +124,8 @@ class Group {
   }
 }
 
-/** The binding reports why a commit failed in a second promise beside the error; unhandled, it would end the process. */
-async function commitCause(error: unknown): Promise<unknown> {
-  if (!(error instanceof Error) || !("commitError" in error)) return error;
-  try {
-    await error.commitError;
-    return error;
-  } catch (cause) {
-    return cause;
-  }
-}
-
-async function transact(databases: Databases, callback: () => void): Promise<void> {
-  try {
-    await databases.root.batch(callback);
-  } catch (error) {
-    throw await commitCause(error);
-  }
-}
-
 async function write(databases: Databases, group: Group): Promise<void> {
-  await transact(databases, () => {
+  await commit(databases.root, () => {
     group.documents.handOver(databases.documents);
     group.ledger.handOver(databases.ledger);
     group.definitions.handOver(databases.definitions);

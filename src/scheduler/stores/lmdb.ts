@@ -4,10 +4,6 @@
  * Only one process may hold the directory, and nothing is loaded, created or locked before the first transaction.
  */
 import { createHash } from "node:crypto";
-import * as path from "node:path";
-import type { Database, RootDatabase } from "lmdb";
-import { acquireDirectoryLock, type LockTerm } from "../../persist/lock.js";
-import { checkPrivateFile, FILE_MODE, syncDirectory } from "../../persist/private-files.js";
 import { hasChanges, Line, nameOf } from "../record-access.js";
 import type {
   StoredTaskRecord,
@@ -18,10 +14,8 @@ import type {
   TaskStore,
   TaskStoreUpdate,
 } from "../types.js";
+import { openTaskEnvironment, type TaskEnvironment } from "./lmdb-environment.js";
 
-const DATA_FILE = "tasks.mdb";
-const FORMAT_KEY = "format";
-const FORMAT = "1";
 /** Longer names are found by their hash: LMDB's keys are limited. */
 const NAME_KEY_BYTES = 500;
 const NAME_PREFIX = "n";
@@ -47,58 +41,11 @@ function parseDocument(text: string): unknown {
   }
 }
 
-interface OpenEnvironment {
-  readonly term: LockTerm;
-  readonly root: RootDatabase<string, string>;
-  readonly tasks: Database<string, Buffer>;
-}
-
-type Lmdb = typeof import("lmdb");
-
-function openDatabases(lmdb: Lmdb, directory: string): Pick<OpenEnvironment, "root" | "tasks"> {
-  const file = path.join(directory, DATA_FILE);
-  for (const name of [file, `${file}-lock`]) {
-    const checked = checkPrivateFile(name);
-    if (!checked.ok) throw checked.error;
-  }
-  const options = { path: file, encoding: "string", overlappingSync: false, permissionsMode: FILE_MODE } as const;
-  const root = lmdb.open<string, string>(options);
-  const tasks = root.openDB<string, Buffer>({ name: "tasks", encoding: "string", keyEncoding: "binary" });
-  return { root, tasks };
-}
-
-async function checkFormat(root: RootDatabase<string, string>): Promise<void> {
-  const found = root.get(FORMAT_KEY);
-  if (found === undefined) await root.put(FORMAT_KEY, FORMAT);
-  else if (found !== FORMAT) throw new Error(`the task store has format ${found}, this program reads ${FORMAT}`);
-}
-
-async function openEnvironment(directory: string): Promise<OpenEnvironment> {
-  const lmdb = await import("lmdb");
-  const lock = acquireDirectoryLock(directory);
-  if (!lock.ok) throw lock.error;
-  const term = lock.value;
-  try {
-    const databases = openDatabases(lmdb, term.directory);
-    try {
-      await checkFormat(databases.root);
-      syncDirectory(term.directory);
-      return { term, ...databases };
-    } catch (error) {
-      await databases.root.close();
-      throw error;
-    }
-  } catch (error) {
-    term.release();
-    throw error;
-  }
-}
-
 class LmdbTaskStore implements TaskStore {
   readonly byName: TaskRecordsByName;
   readonly #directory: string;
   readonly #line = new Line();
-  #open: OpenEnvironment | null = null;
+  #open: TaskEnvironment | null = null;
   #revision = 0;
 
   constructor(directory: string) {
@@ -117,17 +64,12 @@ class LmdbTaskStore implements TaskStore {
     return this.#line.run(async () => {
       const open = this.#open;
       this.#open = null;
-      if (open === null) return;
-      try {
-        await open.root.close();
-      } finally {
-        open.term.release();
-      }
+      await open?.close();
     });
   }
 
-  async #environment(): Promise<OpenEnvironment> {
-    this.#open ??= await openEnvironment(this.#directory);
+  async #environment(): Promise<TaskEnvironment> {
+    this.#open ??= await openTaskEnvironment(this.#directory);
     return this.#open;
   }
 
@@ -158,11 +100,11 @@ class LmdbTaskStore implements TaskStore {
   }
 
   /** Everything is turned into bytes first, then written in one turn and thereby in one LMDB transaction. */
-  async #write(open: OpenEnvironment, put: readonly TaskRecord[], gone: readonly Buffer[]): Promise<void> {
+  async #write(open: TaskEnvironment, put: readonly TaskRecord[], gone: readonly Buffer[]): Promise<void> {
     const puts = put.map((record) => ({ key: keyOfName(record.name), text: JSON.stringify(record) }));
     // In key order: a bulk load is several times faster, and the file half as large.
     if (puts.length > 1) puts.sort((a, b) => Buffer.compare(a.key, b.key));
-    await open.tasks.batch(() => {
+    await open.write(() => {
       for (const key of gone) open.tasks.remove(key);
       for (const { key, text } of puts) open.tasks.put(key, text);
     });
@@ -170,12 +112,12 @@ class LmdbTaskStore implements TaskStore {
   }
 }
 
-function readOne(open: OpenEnvironment, name: string): unknown {
+function readOne(open: TaskEnvironment, name: string): unknown {
   const text = open.tasks.get(keyOfName(name));
   return text === undefined ? undefined : parseDocument(text);
 }
 
-function* readAll(open: OpenEnvironment): Iterable<StoredTaskRecord & { readonly key: Buffer }> {
+function* readAll(open: TaskEnvironment): Iterable<StoredTaskRecord & { readonly key: Buffer }> {
   for (const { key, value } of open.tasks.getRange()) {
     const raw = parseDocument(value);
     const isNameKey = key[0] === NAME_PREFIX.charCodeAt(0);
@@ -186,7 +128,10 @@ function* readAll(open: OpenEnvironment): Iterable<StoredTaskRecord & { readonly
 /**
  * Keeps task records in a directory that belongs to one scheduler at a time; a second one is refused for as long as the
  * first is neither stopped nor dead. The directory is made with mode 0700 when it is missing.
+ *
+ * @throws TypeError when the directory has no name: an empty one would be the working directory
  */
 export function lmdbStore(directory: string): TaskStore {
+  if (typeof directory !== "string" || directory === "") throw new TypeError("directory must be a non-empty path");
   return new LmdbTaskStore(directory);
 }

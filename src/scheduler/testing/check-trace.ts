@@ -105,7 +105,7 @@ class Judge {
 
   #surroundings(action: TraceAction): void {
     if (action.kind === "Saved") this.#book.saved(action.task);
-    else if (action.kind === "LateWrite") this.#lifecycle.wroteLate();
+    else if (action.kind === "LateWrite") this.#wroteLate();
     else if (action.kind === "StoreFailed") this.#storeFailed();
     else if (action.kind === "StoreSlow") this.#wasSlow(action.began, action);
     else if (action.kind === "Zone") {
@@ -117,6 +117,10 @@ class Judge {
   #storeFailed(): void {
     this.#lifecycle.storeFailed();
     this.#book.storeFailed();
+  }
+
+  #wroteLate(): void {
+    if (this.#lifecycle.wroteLate()) this.#book.endedLate();
   }
 
   #wasSlow(began: Stamp, { at, ranMs }: Stamp): void {

@@ -1,5 +1,4 @@
 /** Callbacks whose end the test decides: at once, after some virtual time, or by hand. */
-import type { Callback } from "../types.js";
 import type { VirtualTime } from "./virtual-time.js";
 
 /**
@@ -24,7 +23,7 @@ export interface ControlledRun {
 }
 
 export interface ControlledTask {
-  readonly callback: Callback;
+  readonly callback: () => Promise<void>;
   /** Every run so far, oldest first, also those of instances that crashed since. */
   readonly runs: readonly ControlledRun[];
   /** Outcomes of the coming runs, in order; when they are used up, `otherwise` applies. */

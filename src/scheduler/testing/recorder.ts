@@ -2,7 +2,7 @@
  * Writes down what a scheduler was asked and what it did, in one total order, without taking part in it. Sees a
  * scheduler from outside only: the two methods, the callbacks, the store, the events, the clock.
  */
-import type { Registration, Scheduler, SchedulerEvent, TaskStore } from "../types.js";
+import type { Callback, Registration, Scheduler, SchedulerEvent, TaskStore } from "../types.js";
 import { followCrash, hasCrashed } from "./crash.js";
 import { readRegistrations } from "./registrations.js";
 import { type StoreTap, tapStore } from "./store-tap.js";
@@ -166,13 +166,13 @@ class Recorder implements TraceRecorder {
     return registrations.map((entry: Registration) => {
       if (!Array.isArray(entry) || typeof entry[2] !== "function") return entry;
       const [name, cron, callback, ...rest] = entry;
-      const recorded = (): Promise<void> => this.#run(String(name), call, callback, isDead);
+      const recorded = (): unknown => this.#run(String(name), call, callback, isDead);
       return [name, cron, recorded, ...rest] as unknown as Registration;
     });
   }
 
   /** Not an async function: a callback that throws before it returns must look so to the scheduler as well. */
-  #run(task: string, call: number, callback: () => Promise<void>, isDead: () => boolean): Promise<void> {
+  #run(task: string, call: number, callback: Callback, isDead: () => boolean): unknown {
     if (isDead()) return callback();
     this.#add({ kind: "RS", task, call });
     const ended = (end: NewAction): void => {

@@ -192,7 +192,11 @@ class VirtualClockwork implements VirtualTime {
     for (let fired = 0; ; fired++) {
       const next = this.#timers[0];
       if (next === undefined || next.dueMs > target) return;
-      if (fired > MAX_TIMERS_PER_ADVANCE) throw new Error("virtual time: too many timers in one advance");
+      if (fired > MAX_TIMERS_PER_ADVANCE) {
+        throw new Error(
+          "virtual time: too many timers in one advance: does a task with a retry delay of 0 keep failing?",
+        );
+      }
       this.#timers.shift();
       this.#monotonicMs = Math.max(this.#monotonicMs, next.dueMs);
       next.action();

@@ -82,6 +82,27 @@ const FACTS = {
     await new Promise((resolve) => setTimeout(resolve, 100));
     say({ reason, isThere, again });
   },
+  /** Large batches, several at once, until long after nothing fits any more. */
+  async crowd() {
+    const root = environment({ eventTurnBatching: false });
+    const database = root.openDB("texts", texts);
+    let failed = 0;
+    for (let round = 0; round < 12; round += 1) {
+      const batches = [0, 1, 2, 3].map((at) =>
+        root
+          .batch(() => {
+            for (let n = 0; n < 1_500; n += 1) database.put(`${round}/${at}/${n}`, "x".repeat(100), 1);
+          })
+          .catch(async (error) => {
+            failed += 1;
+            await error.commitError.catch(() => {});
+          }),
+      );
+      await Promise.all(batches);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    say({ failed: failed > 10 });
+  },
   async read() {
     const root = environment({ readOnly: true });
     const database = root.openDB("texts", texts);

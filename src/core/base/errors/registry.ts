@@ -159,6 +159,7 @@ export const ERRORS = {
   "registration-shape": configuration("a registration is not a tuple of name, expression, function and duration"),
   "registration-invalid": validation("a registration holds a value that makes no sense"),
   "task-duplicate": validation("two registrations share one task name"),
+  "task-unavailable": validation("a task is asked for that no running scheduler has"),
   "retry-delay-negative": validation("a retry delay is negative"),
   "scheduler-already-active": validation("a scheduler is initialised while it is initialising or running"),
   "scheduler-initialization-failed": operating("SystemError", "what a scheduler was given does not work"),

@@ -53,6 +53,8 @@ export class Lifecycle {
   #standing: Standing = "uninitialised";
   /** A stop or a crash since the last success (P23). */
   #isSeparated = true;
+  /** An initialisation succeeded since the last crash: what died is no longer in charge of anything (P26). */
+  #isTakenOver = false;
   readonly #report: Report;
 
   constructor(report: Report) {
@@ -89,8 +91,10 @@ export class Lifecycle {
     for (const init of this.openInits.values()) init.hasStoreFailed = true;
   }
 
-  wroteLate(): void {
-    this.#report("P26", "a dead instance changed the store");
+  /** Returns whether it was admissible: until somebody has taken over, ends of runs may still become durable. */
+  wroteLate(): boolean {
+    if (this.#isTakenOver) this.#report("P26", "a dead instance changed the store after another had taken over");
+    return !this.#isTakenOver;
   }
 
   /** Returns the call whose list is in force from now on, or null when the trace makes no sense here. */
@@ -100,6 +104,7 @@ export class Lifecycle {
     if (init.problem !== null) this.#report("P21", `an invalid list succeeded: ${init.problem}`);
     if (!this.#isSeparated) this.#report("P23", "two initialisations succeeded without a stop or a crash in between");
     this.era++;
+    this.#isTakenOver = true;
     this.#isSeparated = init.isDoomed;
     if (init.isDoomed) return init;
     this.active = { call, names: new Set(init.tasks.map((task) => task.name)) };
@@ -143,6 +148,7 @@ export class Lifecycle {
     this.openStops.clear();
     this.active = null;
     this.#isSeparated = true;
+    this.#isTakenOver = false;
     this.#standing = "crashed";
     return cutOff;
   }

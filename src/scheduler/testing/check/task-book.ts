@@ -117,6 +117,11 @@ export class TaskBook {
     this.#stoppedSinceStart.clear();
   }
 
+  /** A dead instance wrote, and nobody had taken over: runs that were cut off may have ended in the store after all. */
+  endedLate(): void {
+    for (const causes of this.tasks.values()) causes.mayHaveEnded();
+  }
+
   #forgetUnsaved(): void {
     for (const name of this.#unsaved) this.tasks.get(name)?.endWasLost();
     this.#unsaved.clear();

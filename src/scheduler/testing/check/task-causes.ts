@@ -155,6 +155,11 @@ export class TaskCauses {
     this.orphan = "certain";
   }
 
+  /** What was cut off may have ended, well or badly, after its process was taken for dead. */
+  mayHaveEnded(): void {
+    if (this.orphan === "certain") this.orphan = "possible";
+  }
+
   /** It was owed a start when the process died, or the store failed: a claim may be durable without a run. */
   mayBeClaimed(now: number): void {
     if (!this.isExplained()) return;

@@ -26,7 +26,7 @@ function mutant(
 
 const CLAIMS = "scheduler/claims.ts";
 const COMPLETIONS = "scheduler/completions.ts";
-const CREATE = "scheduler/create-scheduler.ts";
+const CREATE = "scheduler/lifecycle.ts";
 const RECONCILE = "scheduler/reconcile.ts";
 const RECORDS = "scheduler/records.ts";
 const REGISTRATIONS = "scheduler/registrations.ts";
@@ -181,13 +181,13 @@ const LISTS: readonly Mutant[] = [
   ),
   mutant("a name may occur twice", "P21", "calendar", [
     REGISTRATIONS,
-    "if (taken.has(name)) return err(new ScheduleDuplicateTaskError(name));",
+    "if (context.taken.has(name)) return err(new ScheduleDuplicateTaskError(name, index));",
     "",
   ]),
   mutant("an invalid list counts as an empty one", "P21", "calendar", [
     CREATE,
-    "const list = readList(registrations);\n    if (!list.ok) return this.#refuse(list.error);",
-    "const read = readList(registrations);\n    const list = read.ok ? read : { value: { tasks: [], slotOf: new Map() } };",
+    "const list = readList(registrations, this.#dialect);\n    if (!list.ok) return this.#refuse(list.error);",
+    "const read = readList(registrations, this.#dialect);\n    const list = read.ok ? read : { value: { tasks: [], slotOf: new Map() } };",
   ]),
   mutant("an invalid list is noticed after the store was changed", "P18", "calendar", [
     CREATE,
@@ -302,7 +302,7 @@ const LIFE: readonly Mutant[] = [
   mutant("a second initialize succeeds", "P23", "calendar", [
     CREATE,
     'if (state === "Running" || state === "Initializing") return Promise.reject(this.#refusal());',
-    'if (state === "Running") return this.#establish((readList(registrations) as { value: TaskList }).value);',
+    'if (state === "Running") return this.#establish((readList(registrations, this.#dialect) as { value: TaskList }).value);',
   ]),
   mutant("a hanging task holds up the others", "L4", "calendar", [
     SESSION,

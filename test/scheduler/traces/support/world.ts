@@ -84,8 +84,6 @@ export class World {
   #list = 0;
   #instances = 0;
   #state: InstanceState = freshState();
-  /** Runs of instances that were taken for dead; they may end only when another instance is active. */
-  readonly #lateRuns = new Set<ControlledRun>();
 
   constructor(subject: Subject, scenario: Scenario) {
     this.#subject = subject;
@@ -173,22 +171,19 @@ export class World {
   }
 
   /**
-   * A zombie here is an instance of which only ends of runs are still to come, and those only when the test says so: a
-   * run that ends by itself might do so before anybody took over.
+   * A zombie here is an instance of which only ends of runs are still to come, before or after another has taken over.
    */
   #crash(mode: CrashMode): void {
     if (hasCrashed(this.#scheduler)) return;
-    const open = TASK_NAMES.flatMap((name) => this.#endableRuns(name));
     const { openInits, openStops } = this.#state;
-    const mayBeZombie = openInits + openStops === 0 && open.every((run) => !run.endsByItself);
-    if (mode === "zombie" && mayBeZombie) for (const run of open) this.#lateRuns.add(run);
+    const mayBeZombie = openInits + openStops === 0;
     crash(this.#scheduler, mayBeZombie ? mode : "gone");
   }
 
   #boot(): Scheduler {
     const id = `instance-${++this.#instances}`;
     const ignore = (): void => {};
-    const complain = (fields: object): void => void this.complaints.push("error" in fields ? fields.error : null);
+    const complain = (fields: object): void => void this.complaints.push("err" in fields ? fields.err : null);
     let ids = 0;
     this.#state = freshState();
     return this.recorder.watch(
@@ -273,9 +268,8 @@ export class World {
   }
 
   #endableRuns(name: TaskName): readonly ControlledRun[] {
-    const mayEndLate = this.#state.isActive && !hasCrashed(this.#scheduler);
     const runs = this.tasks.get(name)?.runs ?? [];
-    return runs.filter((run) => run.isOpen() && (mayEndLate || !this.#lateRuns.has(run)));
+    return runs.filter((run) => run.isOpen());
   }
 
   async #endAllRuns(): Promise<void> {

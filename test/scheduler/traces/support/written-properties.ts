@@ -257,6 +257,12 @@ export const PROPERTY_ROWS: readonly PropertyRow[] = [
     bad: `${UP}\n10:40:00 Crash\n10:41:00 IS 2 X\n10:41:00 IEs 2\n10:41:00 LateWrite\n10:42:00 END`,
   },
   {
+    property: "P26",
+    what: "but it may until another has taken over, and then what was cut off need not be run again",
+    good: `${UP}\n11:00:00 RS x\n11:00:10 Crash\n11:00:20 LateWrite\n11:01:00 IS 2 X\n11:01:00 IEs 2\n11:09:00 END`,
+    bad: `${UP}\n11:00:00 RS x\n11:00:10 Crash\n11:01:00 IS 2 X\n11:01:00 IEs 2\n11:01:20 LateWrite\n11:01:30 END`,
+  },
+  {
     property: "L1",
     what: "owed and active: started within a minute",
     good: `${UP}\n11:01:00 RS x\n11:01:01 END`,
