@@ -2,7 +2,7 @@
  * Makes a checkout ready to run: installs packages and builds when they are missing or stale, and does nothing
  * otherwise. With `--types` the build has its declarations too, as the package needs them. It is called from the scripts
  * themselves and not from pre-scripts, because `ignore-scripts=true` in somebody's npm settings would skip those without
- * a word; npm itself runs it before it packs.
+ * a word; npm itself runs it before it packs and after it has installed (`prepare`).
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const lockDirectory = join(root, ".ensure.lock");
+const TSUP = join(root, "node_modules", "tsup", "dist", "cli-default.js");
 const LOCK_WAIT_MS = 10 * 60_000;
 const LOCK_POLL_MS = 200;
 
@@ -66,6 +67,8 @@ function run(command, args, what) {
 /** npm writes this file last, so an install that was killed half-way counts as missing. */
 function isInstallStale() {
   const installed = join(root, "node_modules", ".package-lock.json");
+  // An install for production leaves out what builds.
+  if (!existsSync(TSUP)) return true;
   return !existsSync(installed) || statSync(installed).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs;
 }
 
@@ -99,8 +102,7 @@ function buildIfStale({ withTypes }) {
   const isBuilt = existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
   if (isBuilt && (!withTypes || existsSync(join(root, "dist", "index.d.ts")))) return;
   process.stderr.write("kron: building ...\n");
-  const tsup = join(root, "node_modules", "tsup", "dist", "cli-default.js");
-  run(process.execPath, [tsup, "--silent", ...(withTypes ? ["--dts"] : [])], "the build");
+  run(process.execPath, [TSUP, "--silent", ...(withTypes ? ["--dts"] : [])], "the build");
   writeFileSync(stamp, digest);
 }
 

@@ -10,7 +10,8 @@ export const RUN: CommandSpec = control(
   "run",
   "run a job now, beside its schedule",
   `
-Starts JOB at once and leaves its schedule as it is. The run is recorded as a manual one.
+Starts JOB at once and leaves its schedule as it is. The run is recorded as a manual one. It is started beside what runs
+already, whatever the concurrency of the job says: that rule is about its periods.
 
   kron run prod/db-backup`,
 );
