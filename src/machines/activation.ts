@@ -5,7 +5,7 @@
 import type { CompiledRule } from "../core/decision/model.js";
 import type { Policy } from "../core/job/definition.js";
 import { dueAt } from "../core/period/policy.js";
-import { type ActiveState, activeStates, type StateDocument } from "../core/state/document.js";
+import { type ActiveState, activeStates, holderOf, type StateDocument } from "../core/state/document.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
 import { ENGINE, type Engine } from "./engine.js";
 import { type ExecutionSnapshot, executionMachine } from "./execution.machine.js";
@@ -130,12 +130,7 @@ function adopted(active: ActiveState, scope: JobScope): ExecutionSnapshot {
       startByAt: 0,
       killGraceMs: scope.killGraceMs,
       timeoutMs: scope.timeoutMs,
-      process: {
-        pid: active.PID,
-        pidStartTicks: active.PIDStartTicks ?? null,
-        bootId: active.BootID ?? null,
-        attemptId: active.AttemptID ?? null,
-      },
+      holder: holderOf(active),
       timeoutAt: startedAt === null || scope.timeoutMs === null ? null : startedAt + scope.timeoutMs,
       endReason: null,
       ending: null,

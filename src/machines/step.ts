@@ -5,8 +5,7 @@
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { isPast, startLimitAt } from "../core/period/lateness.js";
 import { activeRuns, isSlotTaken, standingOf } from "../core/state/document.js";
-import type { ClaimedProcess } from "../core/state/period-transitions.js";
-import type { RunEnding } from "../core/state/run-transitions.js";
+import type { Ending, Holder } from "../core/state/ending.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Activation, Attempt, JobScope } from "./activation.js";
 import { Draft, idOf, type Moment } from "./draft.js";
@@ -20,12 +19,12 @@ export type ActivationEvent =
    * job that rested, from the timeline; null: not known.
    */
   | { readonly type: "WAKE"; readonly isReturning: boolean; readonly nominalAt: EpochMs | null }
-  | { readonly type: "READY"; readonly attemptId: string; readonly process: ClaimedProcess }
+  | { readonly type: "READY"; readonly attemptId: string; readonly holder: Holder }
   | { readonly type: "FAILED"; readonly attemptId: string; readonly code: ErrorCode }
   | { readonly type: "DURABLE"; readonly attemptId: string }
   | { readonly type: "STARTED"; readonly attemptId: string }
   | { readonly type: "NOT_RUN"; readonly attemptId: string; readonly reason: "late" | "unconfirmed" }
-  | { readonly type: "EXITED"; readonly attemptId: string; readonly ending: RunEnding }
+  | { readonly type: "EXITED"; readonly attemptId: string; readonly ending: Ending }
   | { readonly type: "LOST"; readonly attemptId: string }
   | { readonly type: "TERMINATED"; readonly attemptId: string; readonly isGone: boolean }
   /** Cancel what was started. */
@@ -113,7 +112,7 @@ function wake(draft: Draft, isReturning: boolean, nominalAt: EpochMs | null): vo
 function report(draft: Draft, event: Extract<ActivationEvent, { readonly attemptId: string }>): void {
   const { attemptId } = event;
   if (event.type === "READY") {
-    claim(draft, attemptId, event.process);
+    claim(draft, attemptId, event.holder);
     return;
   }
   if (event.type === "DURABLE") {
@@ -130,8 +129,8 @@ function report(draft: Draft, event: Extract<ActivationEvent, { readonly attempt
 }
 
 /** The gate is ready: judged once more, then claimed, or closed again (S20, S23). */
-function claim(draft: Draft, attemptId: string, process: ClaimedProcess): void {
-  draft.tellAttempt(attemptId, { type: "READY", process });
+function claim(draft: Draft, attemptId: string, holder: Holder): void {
+  draft.tellAttempt(attemptId, { type: "READY", holder });
   const attempt = draft.attempt(attemptId);
   if (attempt === undefined || !attempt.execution.matches({ gated: "waiting" })) {
     // A gate that nobody waits for: made for a period that was given up meanwhile.
@@ -139,13 +138,13 @@ function claim(draft: Draft, attemptId: string, process: ClaimedProcess): void {
     return;
   }
   if (attempt.execution.context.attempt.source === null) {
-    claimLive(draft, attempt, process);
+    claimLive(draft, attempt, holder);
   } else {
-    claimSlot(draft, attempt, process);
+    claimSlot(draft, attempt, holder);
   }
 }
 
-function claimLive(draft: Draft, { execution }: Attempt, process: ClaimedProcess): void {
+function claimLive(draft: Draft, { execution }: Attempt, holder: Holder): void {
   const { period, engine, scope, moment, document } = draft;
   const { attempt, startByAt } = execution.context;
   const { attemptId } = attempt;
@@ -158,7 +157,7 @@ function claimLive(draft: Draft, { execution }: Attempt, process: ClaimedProcess
   const active = activeRuns(document);
   const verdict = engine.claimVerdict(standing, decision, scope.policy, active, moment.now, startByAt);
   if (verdict.kind === "start") {
-    draft.tellJob({ type: "CLAIM", decision, process, attemptId, now: moment.now });
+    draft.tellJob({ type: "CLAIM", decision, holder, attemptId, now: moment.now });
     draft.tellAttempt(attemptId, { type: "CLAIM" });
     draft.handOver(attemptId, period);
     evaluate(draft, false);
@@ -171,7 +170,7 @@ function claimLive(draft: Draft, { execution }: Attempt, process: ClaimedProcess
 }
 
 /** S40: the operator's wish or a hint's is not judged by the job's policy, but it runs once, and not long after. */
-function claimSlot(draft: Draft, { execution }: Attempt, process: ClaimedProcess): void {
+function claimSlot(draft: Draft, { execution }: Attempt, holder: Holder): void {
   const { document, moment } = draft;
   const { attempt, startByAt } = execution.context;
   const { attemptId, source, slotAt } = attempt;
@@ -179,7 +178,7 @@ function claimSlot(draft: Draft, { execution }: Attempt, process: ClaimedProcess
     draft.tellAttempt(attemptId, { type: "CLOSE" });
     return;
   }
-  draft.tellJob({ type: "CLAIM_SLOT", source, slotAt, process, attemptId, now: moment.now });
+  draft.tellJob({ type: "CLAIM_SLOT", source, slotAt, holder, attemptId, now: moment.now });
   draft.tellAttempt(attemptId, { type: "CLAIM" });
 }
 

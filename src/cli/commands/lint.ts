@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { errorKind } from "../../core/base/errors/registry.js";
 import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
+import { literalAddressProblem } from "../../core/job/http-address.js";
 import { type ConfigFinding, type Configuration, loadConfiguration } from "../../persist/configuration.js";
 import { AT_OPTION, CONFIG_OPTION, instantArg, outputForm, type ParsedArgs } from "../args.js";
 import type { Command } from "../command.js";
@@ -78,7 +79,9 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = outputForm(args);
   const at = instantArg(args, "at") ?? io.now();
   const names = args.positionals.length > 0 ? args.positionals : [findConfiguration(args, io)];
-  const configuration = await loadConfiguration(names.map((name) => ({ name, path: resolve(io.cwd, name) })));
+  const loaded = await loadConfiguration(names.map((name) => ({ name, path: resolve(io.cwd, name) })));
+  const isPrivateFine = args.has("allow-private");
+  const configuration = { ...loaded, findings: [...loaded.findings, ...forbiddenAddresses(loaded, isPrivateFine)] };
   const active = configuration.jobs.filter(({ definition }) => !definition.policy.suspend);
   const rules = active.map(({ definition }) => compileRule(definition));
   const warnings = lintWarnings(rules, at);
@@ -86,6 +89,16 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   else await printJson(configuration, warnings, form, io);
   const isStrictFailure = args.has("strict") && warnings.length > 0;
   return configuration.findings.length > 0 || isStrictFailure ? EXIT.configuration : EXIT.ok;
+}
+
+/** Of names nobody knows where they lead before they are looked up. */
+function forbiddenAddresses({ jobs, settings }: Configuration, isPrivateFine: boolean): ConfigFinding[] {
+  const policy = { ...settings.http, allowPrivate: settings.http.allowPrivate || isPrivateFine };
+  return jobs.flatMap(({ definition: { identity, target }, file, line, column }) => {
+    const problem = target.kind === "http" ? literalAddressProblem(target, policy) : null;
+    if (problem === null) return [];
+    return [{ located: { problem, file, line, column, length: 1, identity }, sourceLine: null }];
+  });
 }
 
 export const LINT: Command = {
@@ -98,6 +111,11 @@ then warnings: constraints that leave nothing of a window within the next 400 da
 fall together. Exits 2 if there is any error; with --strict also if there is any warning.
 
   kron lint examples/krond.yaml`,
-  options: [CONFIG_OPTION, AT_OPTION, { name: "strict", help: "treat warnings as errors" }],
+  options: [
+    CONFIG_OPTION,
+    AT_OPTION,
+    { name: "strict", help: "treat warnings as errors" },
+    { name: "allow-private", help: "as for krond start: requests may go to private addresses" },
+  ],
   run,
 };

@@ -4,20 +4,15 @@ import type { Decision } from "../../../src/core/decision/model.js";
 import type { RunKey } from "../../../src/core/period/policy.js";
 import { define, pause, resume, retire, rewind } from "../../../src/core/state/definition-transitions.js";
 import { activeRuns, activeStates, keyOf, newDocument, type StateDocument } from "../../../src/core/state/document.js";
+import { EXIT_UNSEEN, START_UNCONFIRMED } from "../../../src/core/state/ending.js";
 import {
-  type ClaimedProcess,
+  type Claimed,
   claimPeriod,
   claimSlot,
   closePeriod,
   fencePeriod,
 } from "../../../src/core/state/period-transitions.js";
-import {
-  completeRun,
-  confirmRun,
-  EXIT_UNSEEN,
-  type RunEnding,
-  START_UNCONFIRMED,
-} from "../../../src/core/state/run-transitions.js";
+import { completeRun, confirmRun } from "../../../src/core/state/run-transitions.js";
 import { sealed, type Transition } from "../../../src/core/state/transition.js";
 import { at, decisionOf, IDENTITY } from "../../support/scheduling.js";
 
@@ -29,10 +24,18 @@ const NOW = at("2026-03-01T02:00:00.700Z");
 const LATER = at("2026-03-01T03:00:00Z");
 const LIMIT = 5;
 const EMPTY = newDocument(IDENTITY);
-const SUCCESS: RunEnding = { exitCode: 0, signal: null, reason: null };
+const SUCCESS = { kind: "exited", code: 0, signal: null, reason: null } as const;
 
-const process = (pid: number): ClaimedProcess => ({ pid, pidStartTicks: pid * 10, bootId: "b", attemptId: `a${pid}` });
-const run = (decision: Decision, pid: number): RunKey => ({ source: null, periodId: decision.periodId, pid });
+const process = (pid: number): Claimed => ({
+  attemptId: `a${pid}`,
+  holder: { kind: "process", pid, startTicks: pid * 10, bootId: "b" },
+});
+const run = (decision: Decision, pid: number): RunKey => ({
+  attemptId: null,
+  source: null,
+  periodId: decision.periodId,
+  pid,
+});
 const claimed = (document: StateDocument, decision: Decision, pid: number): StateDocument =>
   claimPeriod(document, decision, process(pid), NOW).document;
 const pids = (document: StateDocument): readonly number[] => activeStates(document).map((active) => active.PID);
@@ -72,7 +75,7 @@ describe("claim", () => {
         nominalAt: P1.nominalAt,
         chosenAt: P1.chosenAt,
       },
-      { ...common, kind: "run_started", run: run(P1, 7), attemptId: "a7" },
+      { ...common, kind: "run_started", run: { ...run(P1, 7), attemptId: "a7" }, holder: "process" },
     ]);
   });
 
@@ -182,13 +185,7 @@ describe("completion", () => {
   const three = claimed(claimed(claimed(EMPTY, P1, 1), P2, 2), P3, 3);
 
   it("STATE history: exit code and times are kept, ActiveExecution is cleared", () => {
-    const { document, facts } = completeRun(
-      claimed(EMPTY, P1, 7),
-      run(P1, 7),
-      { ...SUCCESS, exitCode: 3 },
-      LATER,
-      LIMIT,
-    );
+    const { document, facts } = completeRun(claimed(EMPTY, P1, 7), run(P1, 7), { ...SUCCESS, code: 3 }, LATER, LIMIT);
     expect([document.ActiveExecution, document.History]).toEqual([
       null,
       [
@@ -204,7 +201,7 @@ describe("completion", () => {
       ],
     ]);
     expect(facts).toEqual([
-      { kind: "run_ended", identity: IDENTITY, run: run(P1, 7), exitCode: 3, signal: null, reason: null, at: LATER },
+      { kind: "run_ended", identity: IDENTITY, run: run(P1, 7), ending: { ...SUCCESS, code: 3 }, at: LATER },
     ]);
   });
 

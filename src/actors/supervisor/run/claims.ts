@@ -10,7 +10,7 @@ import type { JobEntry, Message, Prearmed } from "../rows/job-entry.js";
 import type { Committer } from "../write/committer.js";
 import type { Records } from "../write/records.js";
 import type { StepWriter } from "../write/step-writer.js";
-import { type Executor, processOf } from "./executor.js";
+import type { Executor } from "./executor.js";
 import { isRefusal } from "./gates.js";
 import { isOnTime, type Rehearsal, rehearse } from "./rehearsal.js";
 
@@ -37,7 +37,7 @@ export class Claims {
   private readonly untold = new Set<() => void>();
 
   constructor(
-    private readonly ports: Pick<SupervisorPorts, "bootId" | "clock" | "versions">,
+    private readonly ports: Pick<SupervisorPorts, "clock" | "versions">,
     private readonly records: Records,
     private readonly committer: Committer,
     private readonly writer: StepWriter,
@@ -53,8 +53,8 @@ export class Claims {
     const document = await this.records.documentOf(identity);
     if (entry.heard !== heard) return;
     const { attemptId, periodId } = prearmed;
-    const process = processOf(made, this.ports.bootId);
-    const stage = { scope: entry.scope, document, nominalAt: liveAt, periodId, forAt: wakeAt, attemptId, process };
+    const { holder } = made;
+    const stage = { scope: entry.scope, document, nominalAt: liveAt, periodId, forAt: wakeAt, attemptId, holder };
     prearmed.rehearsal = rehearse(stage, this.ports.versions);
   }
 

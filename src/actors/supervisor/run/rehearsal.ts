@@ -6,8 +6,8 @@
 import type { DecisionRecord } from "../../../core/decision/model.js";
 import type { RecordVersions } from "../../../core/decision/record.js";
 import type { StateDocument } from "../../../core/state/document.js";
+import type { Holder } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
-import type { ClaimedProcess } from "../../../core/state/period-transitions.js";
 import { serialiseDocument } from "../../../core/state/serialise.js";
 import { type EpochMs, floorToSecond } from "../../../core/time/instant.js";
 import { type Activation, activate, type JobScope } from "../../../machines/activation.js";
@@ -44,18 +44,18 @@ export interface Stage {
   /** When the period is due. */
   readonly forAt: EpochMs;
   readonly attemptId: string;
-  readonly process: ClaimedProcess;
+  readonly holder: Holder;
 }
 
 /** null: it will be more than a plain claim, and is left to its second. */
 export function rehearse(stage: Stage, versions: RecordVersions): Rehearsal | null {
-  const { scope, document, nominalAt, forAt, attemptId, process } = stage;
+  const { scope, document, nominalAt, forAt, attemptId, holder } = stage;
   const moment = { now: forAt, freshId: attemptId };
   const woken = step(scope, activate(document, scope), { type: "WAKE", isReturning: false, nominalAt }, moment);
   const [arm, ...others] = woken.effects;
   const isForGate = arm?.type === "arm" && arm.params.source === null && arm.params.periodId === stage.periodId;
   if (!isForGate || others.length > 0 || arm.params.attemptId !== attemptId) return null;
-  const claimed = step(scope, woken.activation, { type: "READY", attemptId, process }, moment);
+  const claimed = step(scope, woken.activation, { type: "READY", attemptId, holder }, moment);
   const [write, ...more] = claimed.effects;
   const attempt = claimed.activation.attempts.find(({ execution: { context } }) => {
     return context.attempt.attemptId === attemptId;

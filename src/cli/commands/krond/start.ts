@@ -1,4 +1,5 @@
 import { dirname, join, relative, resolve } from "node:path";
+import { type AddressRange, parseRange } from "../../../core/base/address.js";
 import { exitStatusOf } from "../../../core/base/errors/exit-status.js";
 import { type BootRefusal, startDaemon } from "../../../krond/boot/boot.js";
 import { checkCgroupRoot, delegatedCgroup } from "../../../krond/boot/cgroup-root.js";
@@ -41,6 +42,7 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     metrics: listenAddress(args, "metrics", "9100"),
     inspect: inspectOptions(args),
     cgroupRoot: cgroupRoot(args, io),
+    permit: { allowPrivate: args.has("allow-private"), allow: allowedRanges(args) },
     metricsJobs: (args.text("metrics-jobs") ?? "").split(",").filter((pattern) => pattern !== ""),
     env: io.env,
     onPool: (pool) => signals.closeFirst(() => pool.close()),
@@ -133,6 +135,15 @@ function cgroupRoot(args: ParsedArgs, io: CliIo): string | null {
   return checked.value;
 }
 
+function allowedRanges(args: ParsedArgs): AddressRange[] {
+  const texts = (args.text("allow") ?? "").split(",").filter((text) => text !== "");
+  return texts.map((text) => {
+    const range = parseRange(text);
+    if (range === null) throw usageError(`--allow: "${text}" is no address`, "write 127.0.0.1 or 10.20.0.0/16");
+    return range;
+  });
+}
+
 function oneOf<T extends string>(args: ParsedArgs, name: string, allowed: readonly T[]): T | undefined {
   const given = args.text(name);
   if (given === undefined) return undefined;
@@ -174,6 +185,8 @@ stop it: running jobs go on and are found again by the next start. A second sign
       value: "DIR",
       help: "make a cgroup v2 group for each run there (default: our own, if systemd delegates it)",
     },
+    { name: "allow-private", help: "let requests go to this machine and to private networks (default: public only)" },
+    { name: "allow", value: "ADDRESS,...", help: "let requests go to these addresses and networks too" },
     { name: "trust-owner", value: "USER,...", help: "believe configuration files of these users too" },
   ],
   run,

@@ -38,6 +38,7 @@ const LIST_MODIFIERS: Readonly<Record<string, { readonly group: string; readonly
   seed: { group: "seed", unnamed: ["strategy"] },
   policy: { group: "policy", unnamed: [] },
   dst: { group: "dst", unnamed: [] },
+  http: { group: "http", unnamed: ["method", "url"] },
 };
 const TEXT_MODIFIERS: Readonly<Record<string, Path>> = {
   tz: ["timezone"],
@@ -56,6 +57,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   seed: "@seed(daily,salt=x)",
   policy: "@policy(concurrency=forbid,deadline=30m)",
   dst: "@dst(gap=next,overlap=first)",
+  http: "@http(POST,https://example.org/hook,timeout=10s)",
 };
 
 export function lineDefinition(parts: LineParts, scanner: LineScanner, line: string): LineDefinition {

@@ -65,16 +65,16 @@ function stageOf(play: Play): Stage {
   const scope = scopeOf(job("a", "*/30 * * * *", { ...window, ...limit, policy: play.policy }), SETTINGS_DEFAULTS);
   const { chosenAt, periodId } = decide(scope.compiled, NOMINAL_AT);
   if (chosenAt === null) throw new Error("every one of these periods has a chosen time");
-  const process = { pid: 77, pidStartTicks: 5, bootId: "boot", attemptId: "attempt" };
-  const stage = { scope, nominalAt: NOMINAL_AT, periodId, forAt: chosenAt, attemptId: "attempt", process };
+  const holder = { kind: "process", pid: 77, startTicks: 5, bootId: "boot" } as const;
+  const stage = { scope, nominalAt: NOMINAL_AT, periodId, forAt: chosenAt, attemptId: "attempt", holder };
   return { ...stage, document: documentOf(play, chosenAt) };
 }
 
 /** The same without a rehearsal: the machines are asked when the time has come. */
-function played({ scope, document, nominalAt, attemptId, process }: Stage, now: EpochMs) {
+function played({ scope, document, nominalAt, attemptId, holder }: Stage, now: EpochMs) {
   const moment = { now, freshId: attemptId };
   const woken = step(scope, activate(document, scope), { type: "WAKE", isReturning: false, nominalAt }, moment);
-  const claimed = step(scope, woken.activation, { type: "READY", attemptId, process }, moment);
+  const claimed = step(scope, woken.activation, { type: "READY", attemptId, holder }, moment);
   const durable = step(scope, claimed.activation, { type: "DURABLE", attemptId }, moment);
   return { woken, claimed, durable };
 }

@@ -18,15 +18,15 @@ const SECOND = "2026-03-01T02:00:00Z";
 const SLOT = "2026-03-01T01:59:59.250Z";
 const P1 = decisionOf("2026-03-01T00:00:00Z", SECOND);
 const P2 = decisionOf("2026-03-02T00:00:00Z", null);
-const PROCESS = { pid: 7, pidStartTicks: 70, bootId: "b", attemptId: "a7" };
-const ENDING = { exitCode: 0, signal: null, reason: null };
+const PROCESS = { attemptId: "a7", holder: { kind: "process", pid: 7, startTicks: 70, bootId: "b" } } as const;
+const ENDING = { kind: "exited", code: 0, signal: null, reason: null } as const;
 const EMPTY = newDocument(IDENTITY);
 const LIMIT = 5;
 
 const claimed = claimPeriod(EMPTY, P1, PROCESS, NOW).document;
 const slot = claimSlot(EMPTY, "manual", at(SLOT), PROCESS, NOW).document;
-const slotRun = { source: "manual", periodId: SLOT, pid: 7 };
-const periodRun = { source: null, periodId: P1.periodId, pid: 7 };
+const slotRun = { attemptId: "a7", source: "manual", periodId: SLOT, pid: 7 };
+const periodRun = { attemptId: "a7", source: null, periodId: P1.periodId, pid: 7 };
 const noted = { identity: IDENTITY, at: NOW };
 const ahead: StateDocument = { ...claimed, LastHandledPeriodID: "2026-03-09T00:00:00Z" };
 
