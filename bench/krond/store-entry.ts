@@ -25,7 +25,7 @@ const FIRST_AT = Date.UTC(2026, 0, 1);
 const VERSIONS = { tzVersion: "2025c", engineVersion: "bench" };
 const HISTORY_LIMIT = 20;
 const BOOT_ID = "4b0a1c52-91d3-4c0e-8f5b-0d2f6f1f7c11";
-const SUCCESS = { exitCode: 0, signal: null, reason: null };
+const SUCCESS = { kind: "exited", code: 0, signal: null, reason: null } as const;
 
 /** What one durable transition writes: one document, and the ledger's records of what happened. */
 export interface TransitionWrite {
@@ -54,9 +54,10 @@ export function transitionsOf(identity: string, day: number, pastRuns: number): 
     const decision = decide(compiled, FIRST_AT + past * DAY_MS);
     const at = decision.chosenAt ?? decision.nominalAt;
     const attemptId = `${at.toString(36)}-0123456789ab`;
-    const claimed = { pid: 12_345, pidStartTicks: 6_789_012, bootId: BOOT_ID, attemptId };
+    const holder = { kind: "process", pid: 12_345, startTicks: 6_789_012, bootId: BOOT_ID } as const;
+    const claimed = { attemptId, holder };
     const started = claimPeriod(document, decision, claimed, at);
-    const run = { source: null, periodId: decision.periodId, pid: claimed.pid };
+    const run = { attemptId, source: null, periodId: decision.periodId, pid: holder.pid };
     const ended = completeRun(started.document, run, SUCCESS, at + 1_000, HISTORY_LIMIT);
     const active = started.document.ActiveExecution;
     const recordOf = (fact: LedgerFact, of: StateDocument): LedgerRecord => {

@@ -5,7 +5,7 @@
 import type { CompiledRule } from "../core/decision/model.js";
 import type { Policy } from "../core/job/definition.js";
 import { nextHintEndAt } from "../core/period/governed.js";
-import { type ActiveState, activeStates, hintsOf, type StateDocument } from "../core/state/document.js";
+import { type ActiveState, activeStates, hintsOf, holderOf, type StateDocument } from "../core/state/document.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
 import { resolve } from "./advance.js";
 import { ENGINE, type Engine } from "./engine.js";
@@ -133,12 +133,7 @@ function adopted(active: ActiveState, scope: JobScope): ExecutionSnapshot {
       startByAt: 0,
       killGraceMs: scope.killGraceMs,
       timeoutMs: scope.timeoutMs,
-      process: {
-        pid: active.PID,
-        pidStartTicks: active.PIDStartTicks ?? null,
-        bootId: active.BootID ?? null,
-        attemptId: active.AttemptID ?? null,
-      },
+      holder: holderOf(active),
       timeoutAt: startedAt === null || scope.timeoutMs === null ? null : startedAt + scope.timeoutMs,
       endReason: null,
       ending: null,

@@ -5,8 +5,8 @@
 import { isOwnSource, recordedSource } from "../core/period/occasion.js";
 import type { ActiveRun, RunKey } from "../core/period/policy.js";
 import { activeRuns, isSameRun, type StateDocument } from "../core/state/document.js";
+import type { Ending } from "../core/state/ending.js";
 import type { Closing } from "../core/state/period-transitions.js";
-import type { RunEnding } from "../core/state/run-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { Activation, Attempt, Elder, JobScope, Undecided } from "./activation.js";
 import { advance, begin } from "./advance.js";
@@ -277,7 +277,7 @@ export class Draft {
     }
   }
 
-  private recordEnd(attemptId: string, ending: RunEnding): void {
+  private recordEnd(attemptId: string, ending: Ending): void {
     const execution = this.attempt(attemptId)?.execution;
     if (execution !== undefined) {
       this.tellJob({ type: "RUN_ENDED", run: runKeyOf(execution.context), ending, now: this.moment.now });

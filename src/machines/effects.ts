@@ -6,9 +6,9 @@
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import type { ActiveRun } from "../core/period/policy.js";
 import type { StateDocument } from "../core/state/document.js";
+import type { Ending } from "../core/state/ending.js";
 import type { LedgerFact } from "../core/state/facts.js";
 import type { Closing } from "../core/state/period-transitions.js";
-import type { RunEnding } from "../core/state/run-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
 
 /** By type, what an effect carries. */
@@ -36,7 +36,7 @@ export interface EffectParams {
   readonly startAttempt: { readonly startByAt: EpochMs };
   readonly endVictims: { readonly victims: readonly ActiveRun[] };
   readonly settle: { readonly closing: Closing };
-  readonly recordEnd: { readonly ending: RunEnding };
+  readonly recordEnd: { readonly ending: Ending };
   readonly recordStart: Record<never, never>;
   readonly refuse: { readonly code: ErrorCode };
 }

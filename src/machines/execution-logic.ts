@@ -1,8 +1,14 @@
 /** What the execution chart knows, is told, and asks. */
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import type { RunKey } from "../core/period/policy.js";
-import type { ClaimedProcess } from "../core/state/period-transitions.js";
-import { ABORTED_LATE, EXIT_UNSEEN, type RunEnding, START_UNCONFIRMED } from "../core/state/run-transitions.js";
+import {
+  ABORTED_LATE,
+  type Ending,
+  EXIT_UNSEEN,
+  endedFor,
+  type Holder,
+  START_UNCONFIRMED,
+} from "../core/state/ending.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { AttemptParams, EffectParams } from "./effects.js";
 
@@ -13,12 +19,12 @@ export interface ExecutionContext {
   readonly killGraceMs: number;
   readonly timeoutMs: number | null;
   /** null until the gate is ready. */
-  readonly process: ClaimedProcess | null;
+  readonly holder: Holder | null;
   /** When it is to be ended for running too long: an instant, never a running delay. */
   readonly timeoutAt: EpochMs | null;
   /** Why we end it: `timeout`, `replaced`, `cancelled`. */
   readonly endReason: string | null;
-  readonly ending: RunEnding | null;
+  readonly ending: Ending | null;
 }
 
 export interface ExecutionInput {
@@ -30,7 +36,7 @@ export interface ExecutionInput {
 
 export type ExecutionEvent =
   /** The gate is ready: everything that can fail for reasons of the job has been done. */
-  | { readonly type: "READY"; readonly process: ClaimedProcess }
+  | { readonly type: "READY"; readonly holder: Holder }
   /** The gate could not be made, or ended before GO. */
   | { readonly type: "FAILED"; readonly code: ErrorCode }
   /** The claim goes into a transaction. From here on it cannot be withdrawn. */
@@ -43,7 +49,7 @@ export type ExecutionEvent =
   | { readonly type: "STARTED" }
   /** The gate did not let the command begin. */
   | { readonly type: "NOT_RUN"; readonly reason: "late" | "unconfirmed" }
-  | { readonly type: "EXITED"; readonly ending: RunEnding }
+  | { readonly type: "EXITED"; readonly ending: Ending }
   /** A process of an earlier daemon is not there any more (S27, S29). */
   | { readonly type: "LOST" }
   | { readonly type: "END"; readonly reason: string }
@@ -52,11 +58,12 @@ export type ExecutionEvent =
   | { readonly type: "TICK"; readonly now: EpochMs };
 
 export function firstExecution(input: ExecutionInput): ExecutionContext {
-  return { ...input, process: null, timeoutAt: null, endReason: null, ending: null };
+  return { ...input, holder: null, timeoutAt: null, endReason: null, ending: null };
 }
 
-export function runKeyOf({ attempt, process }: ExecutionContext): RunKey {
-  return { source: attempt.source, periodId: attempt.periodId, pid: process?.pid ?? 0 };
+export function runKeyOf({ attempt, holder }: ExecutionContext): RunKey {
+  const { attemptId, source, periodId } = attempt;
+  return { attemptId, source, periodId, pid: holder?.pid ?? 0 };
 }
 
 export function isTimedOut(context: ExecutionContext, event: ExecutionEvent): boolean {
@@ -71,8 +78,8 @@ export function hasEnded(context: ExecutionContext): boolean {
   return context.ending !== null;
 }
 
-export function takeProcess(event: ExecutionEvent): Partial<ExecutionContext> {
-  return event.type === "READY" ? { process: event.process } : {};
+export function takeHolder(event: ExecutionEvent): Partial<ExecutionContext> {
+  return event.type === "READY" ? { holder: event.holder } : {};
 }
 
 /** The time limit runs from the claim, which is when the run began as far as anyone can tell later. */
@@ -89,20 +96,21 @@ export function takeReason(context: ExecutionContext, event: ExecutionEvent): Pa
 /** S20, S23: the claim stands, the command never began. */
 export function notRun(context: ExecutionContext, event: ExecutionEvent): Partial<ExecutionContext> {
   const isLate = event.type === "NOT_RUN" && event.reason === "late";
-  return { ending: withReason(isLate ? ABORTED_LATE : START_UNCONFIRMED, context.endReason) };
+  return { ending: endedFor(isLate ? ABORTED_LATE : START_UNCONFIRMED, context.endReason) };
+}
+
+/** A gate that nobody found running never let its command begin. What became of a request nobody can tell: it leaves no trace. */
+export function takeLost(context: ExecutionContext, event: ExecutionEvent): Partial<ExecutionContext> {
+  return context.holder?.kind === "process" ? notRun(context, event) : takeUnseen(context);
 }
 
 export function takeExit(context: ExecutionContext, event: ExecutionEvent): Partial<ExecutionContext> {
-  return event.type === "EXITED" ? { ending: withReason(event.ending, context.endReason) } : {};
+  return event.type === "EXITED" ? { ending: endedFor(event.ending, context.endReason) } : {};
 }
 
 /** STATE: never assume that an execution succeeded unless it was seen. */
 export function takeUnseen(context: ExecutionContext): Partial<ExecutionContext> {
-  return { ending: withReason(EXIT_UNSEEN, context.endReason) };
-}
-
-function withReason(ending: RunEnding, endReason: string | null): RunEnding {
-  return endReason === null ? ending : { ...ending, reason: endReason };
+  return { ending: endedFor(EXIT_UNSEEN, context.endReason) };
 }
 
 export function gateParams({ attempt }: ExecutionContext): EffectParams["closeGate"] {

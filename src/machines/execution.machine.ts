@@ -19,7 +19,8 @@ import {
   notRun,
   startClock,
   takeExit,
-  takeProcess,
+  takeHolder,
+  takeLost,
   takeReason,
   takeUnseen,
   terminateParams,
@@ -37,11 +38,12 @@ const definition = setup({
     hasEnded: ({ context }) => hasEnded(context),
   },
   actions: {
-    takeProcess: assign(({ event }) => takeProcess(event)),
+    takeHolder: assign(({ event }) => takeHolder(event)),
     startClock: assign(({ context, event }) => startClock(context, event)),
     takeReason: assign(({ context, event }) => takeReason(context, event)),
     notRun: assign(({ context, event }) => notRun(context, event)),
     takeExit: assign(({ context, event }) => takeExit(context, event)),
+    takeLost: assign(({ context, event }) => takeLost(context, event)),
     takeUnseen: assign(({ context }) => takeUnseen(context)),
     arm: effect("arm"),
     closeGate: effect("closeGate"),
@@ -59,7 +61,7 @@ const definition = setup({
     arming: {
       entry: { type: "arm", params: ({ context }) => context.attempt },
       on: {
-        READY: { target: "gated", actions: "takeProcess" },
+        READY: { target: "gated", actions: "takeHolder" },
         FAILED: { target: "ended", actions: { type: "refuse", params: ({ event }) => ({ code: event.code }) } },
         CLOSE: { target: "ended", actions: { type: "closeGate", params: ({ context }) => gateParams(context) } },
       },
@@ -111,7 +113,7 @@ const definition = setup({
           on: {
             STARTED: { target: "confirmed", actions: { type: "recordStart", params: {} } },
             NOT_RUN: { target: "#execution.ended.recorded", actions: "notRun" },
-            LOST: { target: "#execution.ended.recorded", actions: "notRun" },
+            LOST: { target: "#execution.ended.recorded", actions: "takeLost" },
           },
         },
         confirmed: { on: { LOST: { target: "#execution.ended.recorded", actions: "takeUnseen" } } },

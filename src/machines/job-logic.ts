@@ -6,17 +6,11 @@ import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isPaused, type RunKey } from "../core/period/policy.js";
 import { define, pause, resume, retire } from "../core/state/definition-transitions.js";
 import { activeStates, type StateDocument, standingOf } from "../core/state/document.js";
+import type { Ending, Holder } from "../core/state/ending.js";
 import type { LedgerFact } from "../core/state/facts.js";
 import { type Aftermath, clearHints, expireHints, setHint } from "../core/state/hint-transitions.js";
-import {
-  type ClaimedProcess,
-  type Closing,
-  claimPeriod,
-  claimSlot,
-  closePeriod,
-  type SlotClaim,
-} from "../core/state/period-transitions.js";
-import { completeRun, confirmRun, type RunEnding } from "../core/state/run-transitions.js";
+import { type Closing, claimPeriod, claimSlot, closePeriod, type SlotClaim } from "../core/state/period-transitions.js";
+import { completeRun, confirmRun } from "../core/state/run-transitions.js";
 import { type Transition, unchanged } from "../core/state/transition.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { EffectParams } from "./effects.js";
@@ -43,14 +37,14 @@ export type RecordEvent =
   | {
       readonly type: "CLAIM";
       readonly decision: Decision;
-      readonly process: ClaimedProcess;
+      readonly holder: Holder;
       readonly attemptId: string;
       readonly now: EpochMs;
     }
-  | ({ readonly type: "CLAIM_SLOT"; readonly attemptId: string; readonly now: EpochMs } & SlotClaim)
+  | ({ readonly type: "CLAIM_SLOT"; readonly now: EpochMs } & SlotClaim)
   | { readonly type: "CLOSE"; readonly decision: Decision; readonly closing: Closing; readonly now: EpochMs }
   | { readonly type: "RUN_CONFIRMED"; readonly run: RunKey }
-  | { readonly type: "RUN_ENDED"; readonly run: RunKey; readonly ending: RunEnding; readonly now: EpochMs }
+  | { readonly type: "RUN_ENDED"; readonly run: RunKey; readonly ending: Ending; readonly now: EpochMs }
   | { readonly type: "DEFINED"; readonly hash: string; readonly carriedAt: EpochMs | null; readonly now: EpochMs }
   | { readonly type: "REMOVED"; readonly now: EpochMs }
   | { readonly type: "PAUSED"; readonly untilAt: EpochMs; readonly reason: string; readonly now: EpochMs }
@@ -88,7 +82,7 @@ export function recorded(context: JobContext, event: JobEvent): Partial<JobConte
 function documentAfter({ document, historyLimit }: JobContext, event: JobEvent): Transition {
   switch (event.type) {
     case "CLAIM":
-      return claimPeriod(document, event.decision, event.process, event.now);
+      return claimPeriod(document, event.decision, event, event.now);
     case "CLAIM_SLOT":
       return claimSlot(document, event, event.now);
     case "CLOSE":

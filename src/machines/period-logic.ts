@@ -1,7 +1,7 @@
 /** What the period chart knows, is told, and asks. */
 import type { Occasion } from "../core/period/occasion.js";
 import type { Verdict } from "../core/period/policy.js";
-import type { RunEnding } from "../core/state/run-transitions.js";
+import type { Ending } from "../core/state/ending.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { EffectParams } from "./effects.js";
 
@@ -15,7 +15,7 @@ export interface PeriodContext {
   readonly failures: number;
   /** When to try again; null unless retrying. */
   readonly retryAt: EpochMs | null;
-  readonly ending: RunEnding | null;
+  readonly ending: Ending | null;
 }
 
 export interface PeriodInput {
@@ -32,7 +32,7 @@ export type PeriodEvent =
   | { readonly type: "START_FAILED"; readonly retryAt: EpochMs }
   /** The claim is durable. */
   | { readonly type: "CLAIMED" }
-  | { readonly type: "COMPLETED"; readonly ending: RunEnding };
+  | { readonly type: "COMPLETED"; readonly ending: Ending };
 
 export function firstContext({ occasion, heldUntilAt }: PeriodInput): PeriodContext {
   return { occasion, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null };

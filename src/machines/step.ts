@@ -8,9 +8,9 @@ import { isGoverned } from "../core/period/governed.js";
 import { isPast, startLimitAt } from "../core/period/lateness.js";
 import { isOwnSource, recordedSource, type SlotOccasion } from "../core/period/occasion.js";
 import { activeRuns, isSlotUsed, standingOf } from "../core/state/document.js";
+import type { Ending, Holder } from "../core/state/ending.js";
 import { hintsAfter } from "../core/state/hint-transitions.js";
-import type { ClaimedProcess, SlotClaim } from "../core/state/period-transitions.js";
-import type { RunEnding } from "../core/state/run-transitions.js";
+import type { SlotClaim } from "../core/state/period-transitions.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Activation, Attempt, JobScope } from "./activation.js";
 import { Draft, type Ended, idOf, type Moment } from "./draft.js";
@@ -25,12 +25,12 @@ export type ActivationEvent =
    * job that rested, from the timeline; null: not known.
    */
   | { readonly type: "WAKE"; readonly isReturning: boolean; readonly nominalAt: EpochMs | null }
-  | { readonly type: "READY"; readonly attemptId: string; readonly process: ClaimedProcess }
+  | { readonly type: "READY"; readonly attemptId: string; readonly holder: Holder }
   | { readonly type: "FAILED"; readonly attemptId: string; readonly code: ErrorCode }
   | { readonly type: "DURABLE"; readonly attemptId: string }
   | { readonly type: "STARTED"; readonly attemptId: string }
   | { readonly type: "NOT_RUN"; readonly attemptId: string; readonly reason: "late" | "unconfirmed" }
-  | { readonly type: "EXITED"; readonly attemptId: string; readonly ending: RunEnding }
+  | { readonly type: "EXITED"; readonly attemptId: string; readonly ending: Ending }
   | { readonly type: "LOST"; readonly attemptId: string }
   | { readonly type: "TERMINATED"; readonly attemptId: string; readonly isGone: boolean }
   /** Cancel what was started. */
@@ -168,7 +168,7 @@ function dropHinted(draft: Draft): void {
 function report(draft: Draft, event: Extract<ActivationEvent, { readonly attemptId: string }>): void {
   const { attemptId } = event;
   if (event.type === "READY") {
-    claim(draft, attemptId, event.process);
+    claim(draft, attemptId, event.holder);
     return;
   }
   if (event.type === "DURABLE") {
@@ -189,8 +189,8 @@ function report(draft: Draft, event: Extract<ActivationEvent, { readonly attempt
 }
 
 /** The gate is ready: judged once more, then claimed, or closed again (S20, S23). */
-function claim(draft: Draft, attemptId: string, process: ClaimedProcess): void {
-  draft.tellAttempt(attemptId, { type: "READY", process });
+function claim(draft: Draft, attemptId: string, holder: Holder): void {
+  draft.tellAttempt(attemptId, { type: "READY", holder });
   const attempt = draft.attempt(attemptId);
   if (attempt === undefined || !attempt.execution.matches({ gated: "waiting" })) {
     // A gate that nobody waits for: made for a period that was given up meanwhile.
@@ -198,13 +198,13 @@ function claim(draft: Draft, attemptId: string, process: ClaimedProcess): void {
     return;
   }
   if (isOwnSource(attempt.execution.context.attempt.source)) {
-    claimLive(draft, attempt, process);
+    claimLive(draft, attempt, holder);
   } else {
-    claimSlot(draft, attempt, process);
+    claimSlot(draft, attempt, holder);
   }
 }
 
-function claimLive(draft: Draft, { execution }: Attempt, process: ClaimedProcess): void {
+function claimLive(draft: Draft, { execution }: Attempt, holder: Holder): void {
   const { period, engine, scope, moment, document } = draft;
   const { attempt, startByAt } = execution.context;
   const { attemptId } = attempt;
@@ -218,7 +218,7 @@ function claimLive(draft: Draft, { execution }: Attempt, process: ClaimedProcess
   const active = activeRuns(document);
   const verdict = engine.claimVerdict(standing, occasion, scope.policy, active, moment.now, startByAt);
   if (verdict.kind === "start") {
-    const claimed = { process, attemptId, now: moment.now };
+    const claimed = { holder, attemptId, now: moment.now };
     if (occasion.source === "cron") draft.tellJob({ type: "CLAIM", decision: occasion.decision, ...claimed });
     else draft.tellJob({ type: "CLAIM_SLOT", ...slotOf(draft, occasion), ...claimed });
     draft.tellAttempt(attemptId, { type: "CLAIM" });
@@ -241,7 +241,7 @@ function slotOf(draft: Draft, { source, slotAt }: SlotOccasion): Pick<SlotClaim,
 }
 
 /** S40: the operator's wish or a hint's is not judged by the job's policy, but it runs once, and not long after. */
-function claimSlot(draft: Draft, { execution }: Attempt, process: ClaimedProcess): void {
+function claimSlot(draft: Draft, { execution }: Attempt, holder: Holder): void {
   const { document, moment } = draft;
   const { attempt, startByAt } = execution.context;
   const { attemptId, source, slotAt } = attempt;
@@ -249,7 +249,7 @@ function claimSlot(draft: Draft, { execution }: Attempt, process: ClaimedProcess
     draft.tellAttempt(attemptId, { type: "CLOSE" });
     return;
   }
-  draft.tellJob({ type: "CLAIM_SLOT", source, slotAt, aftermath: null, process, attemptId, now: moment.now });
+  draft.tellJob({ type: "CLAIM_SLOT", source, slotAt, aftermath: null, holder, attemptId, now: moment.now });
   draft.tellAttempt(attemptId, { type: "CLAIM" });
 }
 

@@ -4,7 +4,8 @@
  */
 
 import type { HostWitness } from "../actors/launcher/daemon/simulated-launcher.js";
-import type { ArmRequest } from "../actors/launcher/port.js";
+import type { ProcessArm } from "../actors/launcher/port.js";
+import { type Ending, endingText, resultOf } from "../core/state/ending.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Batch } from "../persist/store.js";
 import { countUp, JobHistory, minuteOf } from "./job-history.js";
@@ -54,7 +55,7 @@ export class Chronicle implements HostWitness {
 
   constructor(
     private readonly onStart: (start: Start) => void,
-    private readonly onEnd: (request: ArmRequest) => void,
+    private readonly onEnd: (request: ProcessArm) => void,
   ) {}
 
   job(identity: string): JobHistory {
@@ -76,7 +77,7 @@ export class Chronicle implements HostWitness {
 
   // --- what the machine sees ---
 
-  executed(request: ArmRequest, startedAt: EpochMs): void {
+  executed(request: ProcessArm, startedAt: EpochMs): void {
     const { attemptId, env } = request;
     const identity = env["KRON_IDENTITY"] ?? "";
     const periodId = env["KRON_PERIOD_ID"] ?? "";
@@ -92,7 +93,7 @@ export class Chronicle implements HostWitness {
     this.onStart({ identity, periodId, source, startedAt, chosenAt });
   }
 
-  ended(request: ArmRequest): void {
+  ended(request: ProcessArm): void {
     const job = this.job(request.env["KRON_IDENTITY"] ?? "");
     if (job.running.delete(request.attemptId)) this.running -= 1;
     this.onEnd(request);
@@ -167,17 +168,19 @@ export class Chronicle implements HostWitness {
   }
 
   private noteRun(job: JobHistory, record: Extract<ReadRecord, { kind: "run" }>): void {
-    const { attemptId, source, periodId } = record;
-    if (!record.hasEnded) {
+    const { attemptId, source, periodId, ending } = record;
+    if (ending === null) {
       if (attemptId !== null) this.claims.set(attemptId, { source, periodId });
       return;
     }
     if (attemptId !== null) this.claims.delete(attemptId);
-    countUp(job.exits, exitName(record));
-    if (record.reason !== null) countUp(job.reasons, `run: ${record.reason}`);
+    countUp(job.exits, exitName(ending));
+    if (isFailure(ending)) job.failed += 1;
+    if (ending.reason !== null) countUp(job.reasons, `run: ${ending.reason}`);
     const hasRun = source !== null || job.starts.has(minuteOf(instantOf(periodId)));
-    if (record.exitCode !== null && !hasRun) {
-      this.violate(`${job.identity}@${periodId} has an exit code on record and never began`);
+    const hasResult = ending.kind === "answered" || (ending.kind === "exited" && ending.code !== null);
+    if (hasResult && !hasRun) {
+      this.violate(`${job.identity}@${periodId} has a result on record and never began`);
     }
   }
 }
@@ -185,12 +188,16 @@ export class Chronicle implements HostWitness {
 /** What a daemon ends on purpose is no failure of the run. */
 const ENDED_BY_KRON: ReadonlySet<string> = new Set(["replaced", "cancelled"]);
 
-/** `0`, `1`, `SIGKILL`, `SIGTERM: replaced`, or `unknown` where nobody saw the end. */
-function exitName({ exitCode, signal, reason }: Extract<ReadRecord, { kind: "run" }>): string {
-  if (reason !== null && ENDED_BY_KRON.has(reason)) return `${signal ?? exitCode ?? "unknown"}: ${reason}`;
-  return signal ?? (exitCode === null ? "unknown" : String(exitCode));
+/** `0`, `1`, `SIGKILL`, `HTTP 200`, `SIGTERM: replaced`, or `unknown` where nobody saw the end. */
+function exitName(ending: Ending): string {
+  return isByKron(ending) ? `${endingText(ending)}: ${ending.reason}` : endingText(ending);
 }
 
-export function isFailure(exit: string): boolean {
-  return exit !== "0" && exit !== "unknown" && !exit.includes(":");
+function isFailure(ending: Ending): boolean {
+  const result = resultOf(ending);
+  return (result === "failure" || result === "signal") && !isByKron(ending);
+}
+
+function isByKron({ reason }: Ending): boolean {
+  return reason !== null && ENDED_BY_KRON.has(reason);
 }

@@ -4,7 +4,7 @@
  * told when nothing goes on any more.
  */
 import type { Clock } from "../actors/clock.js";
-import type { Launcher } from "../actors/launcher/port.js";
+import type { Runner } from "../actors/runner/port.js";
 import type { SupervisorPorts } from "../actors/supervisor/port.js";
 import type { MemoryDisk } from "../persist/memory/disk.js";
 import type { Batch, StateStore } from "../persist/store.js";
@@ -37,7 +37,7 @@ export class PortGuard {
       ...ports,
       clock: this.clockOf(ports.clock, life),
       store: this.storeOf(ports.store, life),
-      launcher: this.launcherOf(ports.launcher, life),
+      runner: this.runnerOf(ports.runner, life),
       onEvent: (event) => {
         this.activity += 1;
         if (life.isAlive) ports.onEvent(event);
@@ -94,7 +94,7 @@ export class PortGuard {
     }
   }
 
-  private launcherOf(launcher: Launcher, life: Life): Launcher {
+  private runnerOf(runner: Runner, life: Life): Runner {
     const pass = async <T>(operation: () => Promise<T>): Promise<T> => {
       this.activity += 1;
       if (!life.isAlive) return NEVER;
@@ -103,20 +103,19 @@ export class PortGuard {
       return life.isAlive ? result : NEVER;
     };
     return {
-      maxArmed: launcher.maxArmed,
-      arm: (request) => pass(() => launcher.arm(request)),
+      capacity: runner.capacity,
+      arm: (request) => pass(() => runner.arm(request)),
       go: async (armed, latestAt) => {
         if (this.crashes(life, "before-start")) return NEVER;
-        const outcome = await pass(() => launcher.go(armed, latestAt));
+        const outcome = await pass(() => runner.go(armed, latestAt));
         return this.crashes(life, "after-start") ? NEVER : outcome;
       },
-      abort: (armed) => pass(() => launcher.abort(armed)),
-      adopt: (request) => pass(() => launcher.adopt(request)),
-      signal: (attemptId, signal) => pass(() => launcher.signal(attemptId, signal)),
-      terminate: (attemptId, graceMs) => pass(() => launcher.terminate(attemptId, graceMs)),
-      close: () => launcher.close(),
+      abort: (armed) => pass(() => runner.abort(armed)),
+      adopt: (request) => pass(() => runner.adopt(request)),
+      terminate: (attemptId, graceMs) => pass(() => runner.terminate(attemptId, graceMs)),
+      close: () => runner.close(),
       subscribe: (listener) =>
-        launcher.subscribe((event) => {
+        runner.subscribe((event) => {
           this.activity += 1;
           if (life.isAlive) listener(event);
         }),

@@ -39,6 +39,8 @@ export class JobHistory {
   /** Attempts that run right now. */
   readonly running = new Set<string>();
   readonly exits = new Map<string, number>();
+  /** Runs that ended badly by their own doing. */
+  failed = 0;
   readonly reasons = new Map<string, number>();
   started = 0;
   manual = 0;

@@ -9,7 +9,7 @@ import {
   type SimulatedBehaviour,
   SimulatedHost,
 } from "../actors/launcher/daemon/simulated-launcher.js";
-import type { ArmRequest } from "../actors/launcher/port.js";
+import type { ProcessArm } from "../actors/launcher/port.js";
 import { SimulatedClock } from "../actors/simulated-clock.js";
 import type { Supervisor, SupervisorPorts } from "../actors/supervisor/port.js";
 import { createSupervisor } from "../actors/supervisor/supervisor.js";
@@ -29,7 +29,7 @@ export interface MachineOptions {
   readonly startAt: EpochMs;
   readonly versions: RecordVersions;
   readonly witness: HostWitness;
-  behaviourOf(request: ArmRequest): SimulatedBehaviour;
+  behaviourOf(request: ProcessArm): SimulatedBehaviour;
   onDurable(batch: Batch): void;
   onEvent(event: SupervisorEvent): void;
   /** A daemon ended by itself, or refused to start. */
@@ -166,7 +166,7 @@ export class SimulatedMachine {
       clock: this.clock,
       store: unwrap(openMemoryStore(term, this.disk)),
       term,
-      launcher,
+      runner: launcher,
       copies: { isKept: () => false, keep: (key) => `${key}.corrupt` },
       bootId: this.host.bootId,
       versions: this.options.versions,

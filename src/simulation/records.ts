@@ -1,5 +1,6 @@
 /** Ledger records as a simulation reads them: only what is counted. */
 import type { Outcome } from "../core/state/document.js";
+import { type Ending, readEnding } from "../core/state/ending.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
 import type { LedgerRecord } from "../persist/store.js";
 
@@ -13,10 +14,8 @@ export type ReadRecord =
       readonly source: string | null;
       readonly periodId: string;
       readonly attemptId: string | null;
-      readonly hasEnded: boolean;
-      readonly exitCode: number | null;
-      readonly signal: string | null;
-      readonly reason: string | null;
+      /** null: it goes on. */
+      readonly ending: Ending | null;
     }
   | { readonly kind: "gap"; readonly firstAt: EpochMs; readonly lastAt: EpochMs }
   | { readonly kind: "other" };
@@ -25,21 +24,16 @@ export function readRecord({ kind, text }: LedgerRecord): ReadRecord {
   if (kind !== "period" && kind !== "gap" && !kind.startsWith("run")) return { kind: "other" };
   const content = JSON.parse(text) as Record<string, unknown>;
   if (kind === "gap") return { kind, firstAt: instantOf(content["first"]), lastAt: instantOf(content["last"]) };
-  const reason = textOf(content["reason"]);
   if (kind === "period") {
     const outcome = (textOf(content["outcome"]) ?? "before_definition") as RecordedOutcome;
-    return { kind, outcome, reason };
+    return { kind, outcome, reason: textOf(content["reason"]) };
   }
-  const exitCode = typeof content["exit_code"] === "number" ? content["exit_code"] : null;
   return {
     kind: "run",
     source: textOf(content["source"]),
     periodId: textOf(content["period_id"]) ?? "",
     attemptId: textOf(content["attempt_id"]),
-    hasEnded: content["ended_at"] !== null,
-    exitCode,
-    signal: textOf(content["signal"]),
-    reason,
+    ending: content["ended_at"] === null ? null : readEnding(content),
   };
 }
 

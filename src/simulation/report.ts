@@ -1,6 +1,6 @@
 /** What a simulation found, as data: the form that is printed as JSON. */
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
-import { type Chronicle, isFailure } from "./chronicle.js";
+import type { Chronicle } from "./chronicle.js";
 import { countUp, type JobHistory } from "./job-history.js";
 import type { Figures } from "./metrics.js";
 import { type Circumstances, FATES, type Fate, judgeJob } from "./oracle.js";
@@ -96,7 +96,7 @@ function jobFindings(history: JobHistory, fates: ReadonlyMap<Fate, number>): Job
     ...counts,
     started: history.started,
     manual: history.manual,
-    failed: sum([...history.exits].filter(([name]) => isFailure(name)).map(([, count]) => count)),
+    failed: history.failed,
     refused: history.refused,
     overlaps: history.overlaps,
     peak: history.peak,

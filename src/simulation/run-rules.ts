@@ -1,7 +1,7 @@
 /** What simulated processes do: rules by identity, and the draw for one attempt, which depends on nothing but its name. */
 
 import type { SimulatedBehaviour } from "../actors/launcher/daemon/simulated-launcher.js";
-import type { ArmRequest } from "../actors/launcher/port.js";
+import type { ProcessArm } from "../actors/launcher/port.js";
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { SplitMix64 } from "../core/decision/prng.js";
 import { sha256Hex } from "../core/decision/seed.js";
@@ -65,7 +65,7 @@ export class RunRules {
     this.rules = rules.map((rule) => ({ rule, expression: globExpression(rule.match) }));
   }
 
-  behaviourOf(request: ArmRequest): SimulatedBehaviour {
+  behaviourOf(request: ProcessArm): SimulatedBehaviour {
     const { identity, name } = nameOf(request);
     const nth = (this.asked.get(name) ?? 0) + 1;
     this.asked.set(name, nth);
@@ -74,7 +74,7 @@ export class RunRules {
   }
 
   /** Nobody will ask for this one again. */
-  forget(request: ArmRequest): void {
+  forget(request: ProcessArm): void {
     this.asked.delete(nameOf(request).name);
   }
 
@@ -117,7 +117,7 @@ function draw(rule: Resolved, random: SplitMix64): SimulatedBehaviour {
   };
 }
 
-function nameOf({ env }: ArmRequest): { readonly identity: string; readonly name: string } {
+function nameOf({ env }: ProcessArm): { readonly identity: string; readonly name: string } {
   const identity = env["KRON_IDENTITY"] ?? "";
   return { identity, name: `${identity}\n${env["KRON_PERIOD_ID"] ?? ""}` };
 }

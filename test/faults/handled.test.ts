@@ -9,7 +9,8 @@ import { ruleOf } from "../support/scheduling.js";
 
 const NOON = Date.parse("2026-03-01T12:00:00Z");
 const compiled = compileRule(ruleOf({ schedule: "* * * * *" }));
-const CLAIMED = { pid: 4_711, pidStartTicks: 1, bootId: "boot", attemptId: "attempt" };
+const HOLDER = { kind: "process", pid: 4_711, startTicks: 1, bootId: "boot" } as const;
+const CLAIMED = { attemptId: "attempt", holder: HOLDER };
 const MISSED = { outcome: "missed", reason: "deadline" } as const;
 
 describe("S12: LastHandledPeriodID never decreases", () => {

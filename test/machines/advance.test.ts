@@ -11,12 +11,12 @@ const INPUT = {
   timeoutMs: 10_000,
 };
 const EVENTS: readonly ExecutionEvent[] = [
-  { type: "READY", process: { pid: 7, pidStartTicks: 1, bootId: "b", attemptId: "a" } },
+  { type: "READY", holder: { kind: "process", pid: 7, startTicks: 1, bootId: "b" } },
   { type: "CLAIM" },
   { type: "DURABLE", now: 1000 },
   { type: "STARTED" },
   { type: "TICK", now: 11_000 },
-  { type: "EXITED", ending: { exitCode: null, signal: "SIGTERM", reason: null } },
+  { type: "EXITED", ending: { kind: "exited", code: null, signal: "SIGTERM", reason: null } },
   { type: "TERMINATED", isGone: true },
 ];
 

@@ -1,5 +1,7 @@
 /** What a step says has ended: an activation holds none of it any more, and whoever looks on has nothing to guess. */
+
 import { describe, expect, test } from "vitest";
+import type { Ending } from "../../src/core/state/ending.js";
 import { type Ended, idOf } from "../../src/machines/draft.js";
 import { step } from "../../src/machines/step.js";
 import { type Plot, Scenario } from "./scenario.js";
@@ -21,11 +23,15 @@ function scenario(plot: Plot = {}): { readonly job: Scenario; readonly words: ()
   return { job, words: () => all.splice(0).flatMap(wordsOf) };
 }
 
+function codeOf(ending: Ending | null): number | null | undefined {
+  return ending?.kind === "exited" ? ending.code : undefined;
+}
+
 function wordsOf({ attempts, periods }: Ended): readonly string[] {
   return [
     ...attempts.map((attempt) => {
       const { execution, period } = attempt;
-      return `${idOf(attempt)} ${JSON.stringify(execution.value)} ${execution.context.ending?.exitCode} ${JSON.stringify(period?.value ?? null)}`;
+      return `${idOf(attempt)} ${JSON.stringify(execution.value)} ${codeOf(execution.context.ending)} ${JSON.stringify(period?.value ?? null)}`;
     }),
     ...periods.map(({ period, closing }) => {
       return `${period.context.occasion.periodId} ${closing === null ? "given up" : `${closing.outcome} ${closing.reason}`}`;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { endingText } from "../../src/core/state/ending.js";
 import { advance, begin } from "../../src/machines/advance.js";
 import { executionMachine } from "../../src/machines/execution.machine.js";
 import type { ExecutionEvent } from "../../src/machines/execution-logic.js";
@@ -9,7 +10,7 @@ const INPUT = {
   killGraceMs: 5000,
   timeoutMs: 10_000,
 };
-const READY: ExecutionEvent = { type: "READY", process: { pid: 7, pidStartTicks: 1, bootId: "b", attemptId: "a" } };
+const READY: ExecutionEvent = { type: "READY", holder: { kind: "process", pid: 7, startTicks: 1, bootId: "b" } };
 const FAILED: ExecutionEvent = { type: "FAILED", code: "fork-failed" };
 const CLAIM: ExecutionEvent = { type: "CLAIM" };
 const DURABLE: ExecutionEvent = { type: "DURABLE", now: 1000 };
@@ -17,7 +18,7 @@ const STARTED: ExecutionEvent = { type: "STARTED" };
 const CLOSE: ExecutionEvent = { type: "CLOSE" };
 const LOST: ExecutionEvent = { type: "LOST" };
 const END: ExecutionEvent = { type: "END", reason: "replaced" };
-const EXITED: ExecutionEvent = { type: "EXITED", ending: { exitCode: 0, signal: null, reason: null } };
+const EXITED: ExecutionEvent = { type: "EXITED", ending: { kind: "exited", code: 0, signal: null, reason: null } };
 const LATE: ExecutionEvent = { type: "NOT_RUN", reason: "late" };
 const UNCONFIRMED: ExecutionEvent = { type: "NOT_RUN", reason: "unconfirmed" };
 const GONE: ExecutionEvent = { type: "TERMINATED", isGone: true };
@@ -36,7 +37,7 @@ function follow(events: readonly ExecutionEvent[]): readonly [state: string, eff
     effects.push(...next.effects.map((effect) => effect.type));
   }
   const { ending } = snapshot.context;
-  return [stateOf(snapshot.value), effects.join(" "), ending && (ending.reason ?? `exit ${ending.exitCode}`)];
+  return [stateOf(snapshot.value), effects.join(" "), ending && (ending.reason ?? `exit ${endingText(ending)}`)];
 }
 
 function stateOf(value: unknown): string {

@@ -13,18 +13,18 @@ const NOW = at("2026-03-05T00:00:00Z");
 const EMPTY = newDocument(IDENTITY);
 const P1 = decisionOf("2026-03-02T00:00:00Z", "2026-03-02T02:00:00Z");
 const P2 = decisionOf("2026-03-03T00:00:00Z", "2026-03-03T02:00:00Z");
-const gate = (pid: number) => ({ pid, pidStartTicks: 5, bootId: "b", attemptId: `a${pid}` });
+const gate = (pid: number) => ({ kind: "process", pid, startTicks: 5, bootId: "b" }) as const;
 const claim = (decision: typeof P1, pid: number): JobEvent => ({
   type: "CLAIM",
   decision,
-  process: gate(pid),
+  holder: gate(pid),
   attemptId: `a${pid}`,
   now: NOW,
 });
 const ended = (decision: typeof P1, pid: number): JobEvent => ({
   type: "RUN_ENDED",
-  run: { source: null, periodId: decision.periodId, pid },
-  ending: { exitCode: 0, signal: null, reason: null },
+  run: { attemptId: null, source: null, periodId: decision.periodId, pid },
+  ending: { kind: "exited", code: 0, signal: null, reason: null },
   now: NOW,
 });
 const CLOSE: JobEvent = { type: "CLOSE", decision: P2, closing: { outcome: "missed", reason: "deadline" }, now: NOW };
@@ -88,7 +88,7 @@ describe("job", () => {
     ["S22: outcome and start are one write", [claim(P1, 7)], ["outcome+run_started"]],
     [
       "S23: a confirmation is no write of its own",
-      [claim(P1, 7), { type: "RUN_CONFIRMED", run: { source: null, periodId: P1.periodId, pid: 7 } }],
+      [claim(P1, 7), { type: "RUN_CONFIRMED", run: { attemptId: null, source: null, periodId: P1.periodId, pid: 7 } }],
       ["outcome+run_started"],
     ],
     ["completion", [claim(P1, 7), ended(P1, 7)], ["outcome+run_started", "run_ended"]],
@@ -120,7 +120,7 @@ describe("snapshot and document", () => {
 
   const event = fc.constantFrom<JobEvent>(
     ...[claim(P1, 7), claim(P2, 8), CLOSE, ended(P1, 7), ended(P2, 8), PAUSE, tick(NOW + 60_000), DEFINED, REMOVED],
-    { type: "CLAIM_SLOT", aftermath: null, source: "manual", slotAt: NOW, process: gate(9), attemptId: "a9", now: NOW },
+    { type: "CLAIM_SLOT", aftermath: null, source: "manual", slotAt: NOW, holder: gate(9), attemptId: "a9", now: NOW },
     { type: "RESUMED", now: NOW },
   );
 

@@ -102,7 +102,7 @@ function activationKey({ job, period, attempts, passedAt, mustReturn, notedGapAt
       execution.context.attempt.source,
       execution.context.attempt.periodId,
       execution.context.startByAt,
-      execution.context.process?.pid,
+      execution.context.holder?.pid,
       execution.context.endReason,
       execution.context.ending === null,
       claimed?.value,

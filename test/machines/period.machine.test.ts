@@ -16,7 +16,7 @@ const SKIPPED: Verdict = { kind: "skipped", reason: "concurrency_forbid" };
 const UNSCHEDULABLE: Verdict = { kind: "unschedulable", reason: "x" };
 const SUSPENDED: Verdict = { kind: "nothing", reason: "suspended" };
 const NOT_DUE: Verdict = { kind: "nothing", reason: "not_due" };
-const ENDING = { exitCode: 3, signal: null, reason: null };
+const ENDING = { kind: "exited", code: 3, signal: null, reason: null } as const;
 
 const judged = (verdict: Verdict, now = CHOSEN): PeriodEvent => ({ type: "JUDGED", verdict, now });
 const CLAIMED: PeriodEvent = { type: "CLAIMED" };

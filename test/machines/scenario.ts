@@ -72,7 +72,7 @@ export class Scenario {
   }
 
   ready(now: string, attemptId: string, pid = 7): readonly string[] {
-    return this.tell(now, { type: "READY", attemptId, process: { pid, pidStartTicks: 1, bootId: "b", attemptId } });
+    return this.tell(now, { type: "READY", attemptId, holder: { kind: "process", pid, startTicks: 1, bootId: "b" } });
   }
 
   durable(now: string, attemptId: string): readonly string[] {
@@ -80,7 +80,11 @@ export class Scenario {
   }
 
   exited(now: string, attemptId: string, exitCode: number | null = 0): readonly string[] {
-    return this.tell(now, { type: "EXITED", attemptId, ending: { exitCode, signal: null, reason: null } });
+    return this.tell(now, {
+      type: "EXITED",
+      attemptId,
+      ending: { kind: "exited", code: exitCode, signal: null, reason: null },
+    });
   }
 
   /** From the gate to the running command. */

@@ -201,7 +201,7 @@ function daemonSteps(setting: Setting, world: World, daemon: Daemon): readonly S
 function processSteps(setting: Setting, world: World, process: Process): readonly Successor[] {
   const { attemptId, pid } = process;
   if (process.phase === "running") {
-    const ending = { exitCode: 0, signal: null, reason: null };
+    const ending = { kind: "exited", code: 0, signal: null, reason: null } as const;
     const left = without(world, attemptId);
     return [{ label: `exit ${attemptId}`, world: tell(setting, left, { type: "EXITED", attemptId, ending }) }];
   }
@@ -210,8 +210,8 @@ function processSteps(setting: Setting, world: World, process: Process): readonl
   }
   const found: Successor[] = [];
   if (isArming(world, attemptId)) {
-    const ready = { pid, pidStartTicks: null, bootId: null, attemptId };
-    const event = { type: "READY", attemptId, process: ready } as const;
+    const holder = { kind: "process", pid, startTicks: null, bootId: null } as const;
+    const event = { type: "READY", attemptId, holder } as const;
     found.push({ label: `ready ${attemptId}`, world: tell(setting, world, event) });
   }
   if (world.gateLosses < setting.bounds.gateLosses) {
@@ -294,7 +294,7 @@ function passGate(setting: Setting, world: World, process: Process): World {
 
 function terminated(setting: Setting, world: World, daemon: Daemon, attemptId: string): World {
   const rest = { ...daemon, terminations: daemon.terminations.filter((each) => each !== attemptId) };
-  const ending = { exitCode: null, signal: "SIGTERM", reason: null };
+  const ending = { kind: "exited", code: null, signal: "SIGTERM", reason: null } as const;
   const ended = tell(setting, without({ ...world, daemon: rest }, attemptId), { type: "EXITED", attemptId, ending });
   return tell(setting, ended, { type: "TERMINATED", attemptId, isGone: true });
 }

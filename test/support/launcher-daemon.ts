@@ -4,10 +4,11 @@
  */
 import { createInterface } from "node:readline";
 import { startLauncher } from "../../src/actors/launcher/daemon/process-launcher.js";
-import type { Armed, ArmRequest } from "../../src/actors/launcher/port.js";
+import type { ProcessArm } from "../../src/actors/launcher/port.js";
+import type { Armed } from "../../src/actors/runner/port.js";
 
 export type DaemonCommand =
-  | { readonly do: "arm"; readonly requests: readonly ArmRequest[] }
+  | { readonly do: "arm"; readonly requests: readonly ProcessArm[] }
   | { readonly do: "go"; readonly armed: Armed; readonly latestAt: number };
 
 const [entry = ""] = process.argv.slice(2);

@@ -1,9 +1,10 @@
 import * as fs from "node:fs";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type ProcessLauncherOptions, startLauncher } from "../../src/actors/launcher/daemon/process-launcher.js";
-import type { Armed, ArmRequest, Exited, Launcher, LauncherEvent } from "../../src/actors/launcher/port.js";
+import type { Launcher, ProcessArm } from "../../src/actors/launcher/port.js";
 import { readStat } from "../../src/actors/process-identity.js";
 import { ProcessScanner } from "../../src/actors/process-scan.js";
+import type { Armed, Ended, RunnerEvent } from "../../src/actors/runner/port.js";
 import { bundleEntry } from "./bundle.js";
 
 export const isRoot = process.geteuid?.() === 0;
@@ -34,9 +35,10 @@ export function newAttemptId(): string {
   return `test-${process.pid}-${++attempts}`;
 }
 
-export function shellRequest(text: string, more: Partial<ArmRequest> = {}): ArmRequest {
+export function shellRequest(text: string, more: Partial<ProcessArm> = {}): ProcessArm {
   const attemptId = more.attemptId ?? newAttemptId();
   return {
+    kind: "process",
     attemptId,
     command: { kind: "shell", text },
     user: null,
@@ -56,13 +58,13 @@ export interface TestLauncher {
   readonly port: Launcher;
   /** The file that its processes run. */
   readonly entry: string;
-  readonly events: LauncherEvent[];
+  readonly events: RunnerEvent[];
   /** Arms; fails the test when that is refused. */
-  ready(request: ArmRequest): Promise<Armed>;
+  ready(request: ProcessArm): Promise<Armed>;
   /** Arms and releases. */
-  run(request: ArmRequest): Promise<Armed>;
+  run(request: ProcessArm): Promise<Armed>;
   /** How this attempt ended, when it has. */
-  exitOf(armed: Armed): Promise<Exited>;
+  exitOf(armed: Armed): Promise<Ended>;
   /** PIDs of the launcher processes. */
   processes(): Promise<readonly number[]>;
 }
@@ -114,28 +116,28 @@ export function sharedLauncher(): () => TestLauncher {
 }
 
 function watched(launcher: Launcher, entry: string): TestLauncher {
-  const events: LauncherEvent[] = [];
+  const events: RunnerEvent[] = [];
   launcher.subscribe((event) => events.push(event));
-  const ready = async (request: ArmRequest) => {
+  const ready = async (request: ProcessArm) => {
     const answer = await launcher.arm(request);
     if (!answer.ok) throw new Error(`refused: ${answer.error.code}: ${answer.error.message}`);
     return answer.value;
   };
   const find = (armed: Armed) =>
-    events.find((event): event is Exited => event.kind === "exited" && event.attemptId === armed.attemptId);
+    events.find((event): event is Ended => event.kind === "ended" && event.attemptId === armed.attemptId);
   return {
     port: launcher,
     entry,
     events,
     ready,
-    run: async (request: ArmRequest) => {
+    run: async (request: ProcessArm) => {
       const armed = await ready(request);
       expect(await launcher.go(armed, Date.now() + 60_000)).toBe("started");
       return armed;
     },
     exitOf: async (armed: Armed) => {
       await eventually(() => find(armed) !== undefined, `the exit of ${armed.attemptId}`);
-      return find(armed) as Exited;
+      return find(armed) as Ended;
     },
     processes: () => launcherProcesses(entry),
   };

@@ -50,5 +50,5 @@ export function decisionOf(nominal: string, chosen: string | null): Decision {
 }
 
 export function runOf(period: string, pid = 100, source: string | null = null): ActiveRun {
-  return { source, periodId: period, pid, slotAt: at(period) };
+  return { attemptId: null, source, periodId: period, pid, slotAt: at(period) };
 }

@@ -1,11 +1,8 @@
 /**
- * The launcher port: how the daemon creates, releases and ends processes without ever forking itself. `arm` prepares a
- * process that waits behind a gate, `go` lets it become its command under the same PID, and between the two the claim is
- * written (S23). The simulated launcher passes the same contract suite.
+ * What the launcher is asked for: a process that waits behind a gate and becomes its command under the same PID (S23), so
+ * that the daemon creates, releases and ends processes without ever forking itself.
  */
-import type { ErrorCode } from "../../core/base/errors/registry.js";
-import type { Result } from "../../core/base/result.js";
-import type { EpochMs } from "../../core/time/instant.js";
+import type { Runner } from "../runner/port.js";
 
 export type Command =
   | { readonly kind: "argv"; readonly argv: readonly string[] }
@@ -37,7 +34,8 @@ export interface RunOutput {
   readonly plan: OutputPlan;
 }
 
-export interface ArmRequest {
+export interface ProcessArm {
+  readonly kind: "process";
   /** Unique for all time; also the value of `KRON_ATTEMPT_ID` in `env`, by which stray descendants are found (S28). */
   readonly attemptId: string;
   readonly command: Command;
@@ -59,92 +57,18 @@ export interface ArmRequest {
   readonly output: OutputPlan;
 }
 
-/** A process that waits. It has its final PID, user, directory, limits and output. */
-export interface Armed {
+/** A process of ours, as launchers name it to each other. */
+export interface GatedRun {
   readonly attemptId: string;
   readonly pid: number;
+  /** S27: with it the PID names one process of this boot. */
   readonly startTicks: number;
 }
 
-/** S24: no process was created, or it could not be made what was asked. Nothing ran. */
-export interface ArmFailure {
-  readonly code: ErrorCode;
-  readonly message: string;
-}
+/** Why the launcher itself ended a run, or knows that the command never took its gate's place (S24); null: it did not. */
+export type ExitCause = "output-exceeded" | "exec-failed" | null;
 
-/**
- * - `started`: the gate was passed and the command takes its place; an `exited` event follows one day.
- * - `late`: it was later than `latestAt`; nothing ran (S20: reason `aborted_late`).
- * - `gone`: the gate was closed before it was passed; nothing ran.
- * - `unconfirmed`: contact was lost and no trace of a run was found (S23: reason `start_unconfirmed`).
- * After the last three no event follows.
- */
-export type GoOutcome = "started" | "late" | "gone" | "unconfirmed";
-
-/** A run of an earlier daemon (S27, S29). */
-export interface AdoptRequest extends Armed {
-  readonly bootId: string;
-  /** So that the cap holds again; null when that is not known, or it is no file. */
-  readonly output: RunOutput | null;
-}
-
-/**
- * - `watching`: it is the same process and runs; an `exited` event with exit code null follows.
- * - `never-ran`: it was still waiting behind its gate and has been ended.
- * - `gone`: there is no such process (any more).
- */
-export type AdoptOutcome = "watching" | "never-ran" | "gone";
-
-export interface Termination {
-  /** Processes of the tree that could not be ended within the bound; empty when all is well. */
-  readonly survivors: readonly number[];
-  /** Whether TERM was not enough. */
-  readonly wasKilled: boolean;
-}
-
-export interface Exited {
-  readonly kind: "exited";
-  readonly attemptId: string;
-  readonly pid: number;
-  /** null when a signal ended it, or when nobody saw the end (S29). */
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  readonly endedAt: EpochMs;
-  /** Whether the launcher was its parent, so that `exitCode` and `signal` can be told. */
-  readonly wasObserved: boolean;
-  /** Set when the launcher itself ended it, or knows that the command never took its gate's place (S24). */
-  readonly cause: "output-exceeded" | "exec-failed" | null;
-}
-
-/** An armed process that ended before GO: the period stays as open as it was. */
-export interface GateLost {
-  readonly kind: "gate-lost";
-  readonly attemptId: string;
-}
-
-/** Something the operator should know of, and that is being dealt with. */
-export interface LauncherTrouble {
-  readonly kind: "trouble";
-  readonly code: ErrorCode;
-  readonly message: string;
-}
-
-export type LauncherEvent = Exited | GateLost | LauncherTrouble;
-
-export interface Launcher {
+export interface Launcher extends Runner<ProcessArm> {
   /** How many processes can wait at a time. */
   readonly maxArmed: number;
-  arm(request: ArmRequest): Promise<Result<Armed, ArmFailure>>;
-  /** `latestAt` is judged in whole seconds, by the gate itself, at the last moment before the command (S20). */
-  go(armed: Armed, latestAt: EpochMs): Promise<GoOutcome>;
-  /** Ends a process that waits. It never ran and never will. */
-  abort(armed: Armed): Promise<void>;
-  adopt(request: AdoptRequest): Promise<AdoptOutcome>;
-  /** To the process group. False when the process is not there any more. */
-  signal(attemptId: string, signal: NodeJS.Signals): Promise<boolean>;
-  /** S28: TERM to the whole tree, after `graceMs` KILL, and back when it is verified gone or given up. */
-  terminate(attemptId: string, graceMs: number): Promise<Termination>;
-  subscribe(listener: (event: LauncherEvent) => void): () => void;
-  /** Closes every gate. What runs goes on running (S29). */
-  close(): Promise<void>;
 }

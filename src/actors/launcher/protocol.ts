@@ -6,25 +6,24 @@ import { Buffer } from "node:buffer";
 import type { ErrorCode } from "../../core/base/errors/registry.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { LAUNCHER_LIMITS } from "./child/limits.js";
-import type { Armed, ArmRequest, Exited, RunOutput } from "./port.js";
+import type { ExitCause, GatedRun, ProcessArm, RunOutput } from "./port.js";
 
 export const PROTOCOL_VERSION = 1;
 
 export type DaemonFrame =
   | { readonly t: "hello"; readonly version: number; readonly cgroupRoot: string | null }
-  | { readonly t: "arm"; readonly request: ArmRequest }
+  | { readonly t: "arm"; readonly request: ProcessArm }
   | { readonly t: "go"; readonly id: string; readonly latestAt: EpochMs }
   | { readonly t: "abort"; readonly id: string }
   | {
       readonly t: "adopt";
-      readonly run: Armed;
+      readonly run: GatedRun;
       readonly output: RunOutput | null;
     }
   /** Brings the output of a run that ended unseen into its final form. */
   | { readonly t: "tidy"; readonly output: RunOutput }
-  /** Both name the process in full: the launcher that is asked need not be the one that started it. */
-  | { readonly t: "signal"; readonly run: Armed; readonly signal: NodeJS.Signals; readonly call: number }
-  | { readonly t: "terminate"; readonly run: Armed; readonly graceMs: number; readonly call: number }
+  /** Names the process in full: the launcher that is asked need not be the one that started it. */
+  | { readonly t: "terminate"; readonly run: GatedRun; readonly graceMs: number; readonly call: number }
   | { readonly t: "ping" };
 
 export type LauncherFrame =
@@ -42,9 +41,8 @@ export type LauncherFrame =
       readonly signal: string | null;
       readonly at: EpochMs;
       readonly wasObserved: boolean;
-      readonly cause: Exited["cause"];
+      readonly cause: ExitCause;
     }
-  | { readonly t: "signalled"; readonly call: number; readonly wasThere: boolean }
   | {
       readonly t: "terminated";
       readonly call: number;

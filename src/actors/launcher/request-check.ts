@@ -1,9 +1,10 @@
 /** What can be wrong with a request before any process exists. Pure. */
 import { Buffer } from "node:buffer";
 import type { ErrorCode } from "../../core/base/errors/registry.js";
+import type { ArmFailure } from "../runner/port.js";
 import { RESERVED_ENV_PREFIX } from "./child/gate.js";
 import { LAUNCHER_LIMITS } from "./child/limits.js";
-import type { ArmFailure, ArmRequest, Command } from "./port.js";
+import type { Command, ProcessArm } from "./port.js";
 
 /** An attempt's id also names a directory. */
 const ATTEMPT_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
@@ -15,7 +16,7 @@ export function argvOf(command: Command): readonly string[] {
 }
 
 /** null: nothing is wrong so far. */
-export function checkRequest(request: ArmRequest): ArmFailure | null {
+export function checkRequest(request: ProcessArm): ArmFailure | null {
   if (!ATTEMPT_ID.test(request.attemptId)) {
     throw new Error(`invariant broken: ${JSON.stringify(request.attemptId)} cannot name an attempt`);
   }
@@ -25,7 +26,7 @@ export function checkRequest(request: ArmRequest): ArmFailure | null {
   return checkCommand(request) ?? checkEnvironment(request.env) ?? checkDirectory(request.cwd);
 }
 
-function checkCommand(request: ArmRequest): ArmFailure | null {
+function checkCommand(request: ProcessArm): ArmFailure | null {
   const argv = argvOf(request.command);
   if (argv[0] === undefined || argv[0] === "") return failure("command-not-found", "the command is empty");
   return argv.some(hasNul) ? failure("field-range", "an argument holds a NUL character") : null;

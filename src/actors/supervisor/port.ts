@@ -14,8 +14,8 @@ import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import type { LockTerm } from "../../persist/lock.js";
 import type { StateReader, StateStore } from "../../persist/store.js";
 import type { Clock } from "../clock.js";
-import type { Launcher } from "../launcher/port.js";
 import type { PlanOptions } from "../pool/types.js";
+import type { Runner } from "../runner/port.js";
 import type { ObserverSlot } from "./run/observer.js";
 import type { Wanted } from "./start/survey.js";
 import type { SupervisorEvent } from "./write/events.js";
@@ -24,7 +24,7 @@ export interface SupervisorPorts {
   readonly clock: Clock;
   readonly store: StateStore;
   readonly term: LockTerm;
-  readonly launcher: Launcher;
+  readonly runner: Runner;
   readonly copies: CorruptCopies;
   readonly bootId: string;
   readonly versions: RecordVersions;
@@ -125,7 +125,7 @@ export interface Supervisor {
   /** Of all jobs that are configured, in no order that means anything. */
   identities(): Iterable<string>;
   status(): DaemonStatus;
-  /** No step, commit or launcher call is under way. */
+  /** No step, commit or call of a runner is under way. */
   whenIdle(): Promise<void>;
   /** No new trigger, gates closed; what runs goes on (S29). `graceful` waits until nothing runs any more. */
   stop(options: { readonly graceful: boolean }): Promise<void>;

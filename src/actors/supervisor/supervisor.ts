@@ -265,13 +265,15 @@ class JobSupervisor implements Supervisor {
 
   private runPlace(): RunPlace {
     const { outputDirectory, baseEnv } = this.ports;
-    return { outputDirectory, baseEnv, killGraceMs: this.settings.killGraceMs };
+    const { killGraceMs, http } = this.settings;
+    return { outputDirectory, baseEnv, killGraceMs, http };
   }
 
   /** What is under way keeps what it began with; everything else goes by the new ones from its next step on. */
   private useSettings(settings: Settings): void {
     this.settings = settings;
-    this.core.executor.gates.setLimit(Math.max(1, Math.min(settings.maxArmed, this.ports.launcher.maxArmed)));
+    const { process: most = 0 } = this.ports.runner.capacity;
+    this.core.executor.gates.setLimit("process", Math.max(1, Math.min(settings.maxArmed, most)));
     for (const entry of this.jobs.entries()) entry.useSettings(settings);
   }
 

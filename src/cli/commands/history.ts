@@ -1,3 +1,4 @@
+import { endingText, readEnding } from "../../core/state/ending.js";
 import type { ControlClient } from "../../krond/control/client.js";
 import { type HistoryRow, readHistory } from "../../krond/state/history.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
@@ -12,10 +13,9 @@ import { DEFAULT_COUNT } from "./specs/history.js";
 
 const MOST = 10_000;
 
-function endText({ exit_code, signal, started_at, ended_at }: HistoryRow): string {
-  if (started_at === null) return "-";
-  if (ended_at === null) return "running";
-  return signal ?? (exit_code === null ? "unknown" : String(exit_code));
+function endText(row: HistoryRow): string {
+  if (row.started_at === null) return "-";
+  return row.ended_at === null ? "running" : endingText(readEnding({ ...row }));
 }
 
 const HEADER = ["PERIOD", "OUTCOME", "CHOSEN", "STARTED", "ENDED", "EXIT", "REASON"];

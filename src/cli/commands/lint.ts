@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { errorKind } from "../../core/base/errors/registry.js";
 import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
+import { literalAddressProblem } from "../../core/job/http-address.js";
 import { type ConfigFinding, type Configuration, loadConfiguration } from "../../persist/configuration.js";
 import { instantArg, outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode } from "../exit.js";
@@ -77,7 +78,9 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = outputForm(args);
   const at = instantArg(args, "at") ?? io.now();
   const names = args.positionals.length > 0 ? args.positionals : [findConfiguration(args, io)];
-  const configuration = await loadConfiguration(names.map((name) => ({ name, path: resolve(io.cwd, name) })));
+  const loaded = await loadConfiguration(names.map((name) => ({ name, path: resolve(io.cwd, name) })));
+  const isPrivateFine = args.has("allow-private");
+  const configuration = { ...loaded, findings: [...loaded.findings, ...forbiddenAddresses(loaded, isPrivateFine)] };
   const active = configuration.jobs.filter(({ definition }) => !definition.policy.suspend);
   const rules = active.map(({ definition }) => compileRule(definition));
   const warnings = lintWarnings(rules, at);
@@ -85,4 +88,14 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   else await printJson(configuration, warnings, form, io);
   const isStrictFailure = args.has("strict") && warnings.length > 0;
   return configuration.findings.length > 0 || isStrictFailure ? EXIT.configuration : EXIT.ok;
+}
+
+/** Of names nobody knows where they lead before they are looked up. */
+function forbiddenAddresses({ jobs, settings }: Configuration, isPrivateFine: boolean): ConfigFinding[] {
+  const policy = { ...settings.http, allowPrivate: settings.http.allowPrivate || isPrivateFine };
+  return jobs.flatMap(({ definition: { identity, target }, file, line, column }) => {
+    const problem = target.kind === "http" ? literalAddressProblem(target, policy) : null;
+    if (problem === null) return [];
+    return [{ located: { problem, file, line, column, length: 1, identity }, sourceLine: null }];
+  });
 }

@@ -31,6 +31,12 @@ export const LIMITS = {
   headers: 64,
   headerBytes: 8 * 1024,
   httpBodyBytes: 1024 * 1024,
+  httpResponseBytes: { min: 1, max: 1_000_000_000 },
+  excerptBytes: 4096,
+  statusRanges: 64,
+  /** Of one header, key or secret that is read from a file or the environment. */
+  secretBytes: 64 * 1024,
+  allowedRanges: 1000,
   descriptionChars: 4096,
   tags: 64,
   tagChars: 64,

@@ -1,5 +1,6 @@
 /** Settings that stand beside the jobs in a file: their shape, their reading, their defaults. */
 import { z } from "zod";
+import { type AddressPolicy, PUBLIC_ONLY, parseRange } from "../base/address.js";
 import { LIMITS } from "../base/limits.js";
 import { type Problem, problemAt } from "../base/problem.js";
 import { problemsOfIssues } from "../job/issues.js";
@@ -22,7 +23,15 @@ export interface Settings {
   readonly startGraceMs: number;
   /** How many gated processes may wait for their second. */
   readonly maxArmed: number;
+  readonly http: HttpSettings;
   readonly limits: { readonly jobs: number };
+}
+
+/** Where requests may go, and how many at a time. */
+export interface HttpSettings extends AddressPolicy {
+  readonly maxConcurrent: number;
+  /** To one scheme, host and port. */
+  readonly maxPerOrigin: number;
 }
 
 export const SETTINGS_DEFAULTS: Settings = Object.freeze({
@@ -32,6 +41,7 @@ export const SETTINGS_DEFAULTS: Settings = Object.freeze({
   killGraceMs: 10 * SECOND_MS,
   startGraceMs: 60 * SECOND_MS,
   maxArmed: 1000,
+  http: Object.freeze({ ...PUBLIC_ONLY, maxConcurrent: 1024, maxPerOrigin: 64 }),
   limits: Object.freeze({ jobs: LIMITS.jobs }),
 });
 
@@ -41,6 +51,8 @@ const BOUNDS = {
   ledgerAgeMs: { min: HOUR_MS, max: 100 * 366 * 24 * HOUR_MS },
   graceMs: { min: 0, max: 24 * HOUR_MS },
   armed: { min: 0, max: 10_000 },
+  requests: { min: 1, max: 10_000 },
+  requestsPerOrigin: { min: 1, max: 1024 },
 } as const;
 
 function whole(description: string, { min, max }: { readonly min: number; readonly max: number }): z.ZodInt {
@@ -70,6 +82,27 @@ export const SETTINGS_FIELDS = {
     "How many processes may be prepared ahead of their second; 1000 by default.",
     BOUNDS.armed,
   ).optional(),
+  http: z
+    .strictObject({
+      allow_private: z
+        .boolean()
+        .meta({ description: "true: requests may go to this machine and to private networks too." })
+        .optional(),
+      allow: z
+        .array(z.string())
+        .meta({
+          description: "Addresses and networks that requests may go to besides public ones.",
+          examples: [["10.20.0.0/16", "127.0.0.1"]],
+        })
+        .optional(),
+      max_concurrent: whole("Requests under way at a time; 1024 by default.", BOUNDS.requests).optional(),
+      max_per_origin: whole(
+        "Requests under way at a time to one scheme, host and port; 64 by default.",
+        BOUNDS.requestsPerOrigin,
+      ).optional(),
+    })
+    .meta({ description: "Where requests may go, and how many at a time." })
+    .optional(),
   limits: z
     .strictObject({ jobs: whole("Most jobs that are accepted.", { min: 1, max: LIMITS.jobs }).optional() })
     .meta({ description: "Bounds of the configuration as a whole." })
@@ -119,6 +152,7 @@ function changeOf(raw: RawSettings, problems: Problem[]): Partial<Settings> {
   if (raw.history !== undefined) return { history: { keep: raw.history.keep ?? history.keep } };
   if (raw.limits !== undefined) return { limits: { jobs: raw.limits.jobs ?? limits.jobs } };
   if (raw.max_armed !== undefined) return { maxArmed: raw.max_armed };
+  if (raw.http !== undefined) return { http: readHttpSettings(raw.http, problems) };
   if (raw.kill_grace !== undefined) {
     return { killGraceMs: bounded(raw.kill_grace, ["kill_grace"], graceMs, problems) };
   }
@@ -129,6 +163,30 @@ function changeOf(raw: RawSettings, problems: Problem[]): Partial<Settings> {
   const maxAgeMs =
     max_age === undefined ? usual.maxAgeMs : bounded(max_age, ["ledger", "max_age"], ledgerAgeMs, problems);
   return { ledger: { maxAgeMs, maxRecords: max_records } };
+}
+
+function readHttpSettings(raw: NonNullable<RawSettings["http"]>, problems: Problem[]): HttpSettings {
+  const { allowPrivate, maxConcurrent, maxPerOrigin } = SETTINGS_DEFAULTS.http;
+  const written = raw.allow ?? [];
+  if (written.length > LIMITS.allowedRanges) {
+    const message = `${written.length} addresses, more than the limit of ${LIMITS.allowedRanges}`;
+    problems.push({ code: "limit-exceeded", message, path: ["http", "allow"] });
+  }
+  return Object.freeze({
+    allowPrivate: raw.allow_private ?? allowPrivate,
+    allow: Object.freeze(
+      written.slice(0, LIMITS.allowedRanges).flatMap((text, index) => {
+        const range = parseRange(text);
+        if (range === null) {
+          const hint = "write an address or a network, like 127.0.0.1 or 10.20.0.0/16";
+          problems.push({ code: "field-range", message: "not an address", path: ["http", "allow", index], hint });
+        }
+        return range === null ? [] : [range];
+      }),
+    ),
+    maxConcurrent: raw.max_concurrent ?? maxConcurrent,
+    maxPerOrigin: raw.max_per_origin ?? maxPerOrigin,
+  });
 }
 
 function bounded(

@@ -42,8 +42,36 @@ export interface HttpTarget {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers whose values are read when the request is made, and are nowhere on record. */
+  readonly secretHeaders: Readonly<Record<string, SecretRef>>;
   readonly body: string | null;
+  /** From the first attempt to connect to the last byte of the answer. */
   readonly timeoutMs: number;
+  readonly maxResponseBytes: number;
+  /** How much of an answer is kept. */
+  readonly excerptBytes: number;
+  readonly success: readonly StatusRange[];
+  /** What requests are signed with; null: they are not. */
+  readonly signature: SecretRef | null;
+  readonly tls: TlsFiles;
+}
+
+/** Where a secret is found when it is needed. */
+export interface SecretRef {
+  readonly from: "file" | "env";
+  readonly name: string;
+}
+
+export interface StatusRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Absolute paths; null: what the system trusts, and no certificate of our own. */
+export interface TlsFiles {
+  readonly caFile: string | null;
+  readonly certFile: string | null;
+  readonly keyFile: string | null;
 }
 
 export type Target = ProcessTarget | HttpTarget;

@@ -3,9 +3,10 @@ import { formatClauses } from "../decision/constraints.js";
 import { distributionParams } from "../decision/distributions.js";
 import type { Clause, Constraints, Pace, SchedulingRule } from "../decision/rule.js";
 import { formatDuration } from "../time/duration.js";
-import type { HttpTarget, JobDefinition, ProcessTarget } from "./definition.js";
+import type { HttpTarget, JobDefinition, ProcessTarget, SecretRef } from "./definition.js";
 import type { RawJob } from "./shape.js";
 import { formatSize } from "./size.js";
+import { formatStatuses } from "./status-reader.js";
 
 /** `readJobDefinition(definitionToRaw(d))` equals `d`, whatever defaults may become in a later version. */
 export function definitionToRaw(definition: JobDefinition): RawJob {
@@ -83,12 +84,31 @@ function processToRaw(target: ProcessTarget): Partial<RawJob> {
   };
 }
 
-function httpToRaw({ url, method, headers, body, timeoutMs }: HttpTarget): NonNullable<RawJob["http"]> {
+function httpToRaw(target: HttpTarget): NonNullable<RawJob["http"]> {
+  const { url, method, headers, secretHeaders, body, signature, tls } = target;
   return {
     url,
     method: method as NonNullable<RawJob["http"]>["method"],
-    ...(Object.keys(headers).length === 0 ? {} : { headers: { ...headers } }),
+    ...unlessEmpty("headers", headers),
+    ...unlessEmpty("header_files", secretsFrom(secretHeaders, "file")),
+    ...unlessEmpty("header_env", secretsFrom(secretHeaders, "env")),
     ...(body === null ? {} : { body }),
-    timeout: formatDuration(timeoutMs),
+    timeout: formatDuration(target.timeoutMs),
+    max_response: formatSize(target.maxResponseBytes),
+    excerpt: formatSize(target.excerptBytes),
+    success: target.success.map(formatStatuses),
+    ...(signature === null ? {} : { signature: { [`secret_${signature.from}`]: signature.name } }),
+    ...(tls.caFile === null ? {} : { ca_file: tls.caFile }),
+    ...(tls.certFile === null ? {} : { client_cert_file: tls.certFile }),
+    ...(tls.keyFile === null ? {} : { client_key_file: tls.keyFile }),
   };
+}
+
+function unlessEmpty(name: string, record: Readonly<Record<string, string>>): Record<string, Record<string, string>> {
+  return Object.keys(record).length === 0 ? {} : { [name]: { ...record } };
+}
+
+function secretsFrom(secrets: HttpTarget["secretHeaders"], from: SecretRef["from"]): Record<string, string> {
+  const named = Object.entries(secrets).filter(([, secret]) => secret.from === from);
+  return Object.fromEntries(named.map(([header, { name }]) => [header, name]));
 }

@@ -97,7 +97,7 @@ function readSound(
 
 /** zod drops a key named `__proto__` from records without a word; here nothing is dropped silently. */
 function hiddenKeys(raw: unknown): Problem[] {
-  const records: readonly Path[] = [["env"], ["http", "headers"]];
+  const records: readonly Path[] = [["env"], ["http", "headers"], ["http", "header_files"], ["http", "header_env"]];
   return records.flatMap((path) => {
     const record = valueAt(raw, path);
     if (typeof record !== "object" || record === null || !Object.hasOwn(record, "__proto__")) return [];

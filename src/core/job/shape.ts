@@ -67,9 +67,35 @@ const HTTP_SHAPE = z
   .strictObject({
     url: text("http or https.", { examples: ["https://example.org/hook"] }),
     method: z.enum(HTTP_METHODS).meta({ description: "GET by default." }).optional(),
-    headers: z.record(z.string(), z.string()).optional(),
-    body: z.string().optional(),
+    headers: z.record(z.string(), z.string()).meta({ description: "Sent as they are written here." }).optional(),
+    header_files: z
+      .record(z.string(), z.string())
+      .meta({ description: "Headers whose values are the contents of files, read for each request." })
+      .optional(),
+    header_env: z
+      .record(z.string(), z.string())
+      .meta({ description: "Headers whose values are variables of the daemon's own environment." })
+      .optional(),
+    body: z.string().meta({ description: "What is sent; not with GET or HEAD." }).optional(),
     timeout: durationText("From connecting to the last byte; 30s by default.", ["10s"]).optional(),
+    max_response: text("An answer that is longer fails; 1MB by default.", { pattern: SIZE }).optional(),
+    excerpt: text("How much of an answer is kept for kron logs; 512B by default, 0B for nothing.", {
+      pattern: SIZE,
+    }).optional(),
+    success: z
+      .union([z.string(), z.int(), z.array(z.union([z.string(), z.int()]))])
+      .meta({
+        description: "Statuses that count as success; 2xx by default.",
+        examples: ["2xx", [200, "202-204", 304]],
+      })
+      .optional(),
+    signature: z
+      .strictObject({ secret_file: z.string().optional(), secret_env: z.string().optional() })
+      .meta({ description: "Signs each request as a Standard Webhook, with the secret of a file or a variable." })
+      .optional(),
+    ca_file: text("Certificates to trust instead of the system's, as PEM.", { pattern: "^/" }).optional(),
+    client_cert_file: text("Our own certificate, as PEM.", { pattern: "^/" }).optional(),
+    client_key_file: text("The key of our own certificate, as PEM.", { pattern: "^/" }).optional(),
   })
   .meta({ description: "A request to send, instead of a command to run." });
 

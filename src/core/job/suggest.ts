@@ -49,6 +49,9 @@ const MEANT: Readonly<Record<string, string>> = {
   method: "http: { method: ... }",
   headers: "http: { headers: ... }",
   body: "http: { body: ... }",
+  redirect: "http: { success: ... }",
+  status: "http: { success: ... }",
+  max_response: "http: { max_response: ... }",
 };
 
 /** Longer than any name there is: nothing needs to be compared with it. */

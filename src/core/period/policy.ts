@@ -32,8 +32,12 @@ export interface JobStanding {
   readonly hints?: HintsInForce | undefined;
 }
 
-/** How a run is told from every other run of its job. `source` is null for the job's own cron periods (S40). */
+/**
+ * How a run is told from every other run of its job: by its attempt. Documents of other implementations may name none;
+ * there the period and the process do. `source` is null for the job's own cron periods (S40).
+ */
 export interface RunKey {
+  readonly attemptId: string | null;
   readonly source: string | null;
   readonly periodId: string;
   readonly pid: number;

@@ -5,15 +5,17 @@
 import type { HintsInForce } from "../governor/governor.js";
 import { type ActiveRun, isSlotTaken, type JobStanding, type RunKey } from "../period/policy.js";
 import { type EpochMs, parseInstant } from "../time/instant.js";
+import type { Holder, RemoteHolder } from "./ending.js";
 
 export const STATE_VERSION = "1";
 
 export const OUTCOMES = ["executed", "skipped", "missed", "unschedulable"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** A process that was claimed for a period or slot and has not been seen to end. */
+/** A run that was claimed for a period or slot and has not been seen to end. */
 export interface ActiveState {
   readonly PeriodID: string;
+  /** Of a request, the daemon's own: whoever reads it after a crash finds that process gone. */
   readonly PID: number;
   readonly StartedAt: string;
   readonly ChosenTime: string;
@@ -26,6 +28,8 @@ export interface ActiveState {
   readonly Source?: string;
   /** S23: the command is known to have replaced its gate. */
   readonly Confirmed?: boolean;
+  /** Absent for a process. */
+  readonly Holder?: RemoteHolder["kind"];
 }
 
 export interface HistoryEntry {
@@ -40,6 +44,11 @@ export interface HistoryEntry {
   readonly StartedAt?: string;
   readonly Signal?: string;
   readonly Source?: string;
+  /** Absent for a process. */
+  readonly Holder?: RemoteHolder["kind"];
+  /** Of the answer to a request. */
+  readonly Status?: number;
+  readonly DurationMs?: number;
 }
 
 export interface PauseState {
@@ -138,11 +147,21 @@ export function activeRuns(document: StateDocument): readonly ActiveRun[] {
   return activeStates(document).map((active) => ({ ...keyOf(active), slotAt: instantOf(active.PeriodID) }));
 }
 
+/** S27: as it is on record. */
+export function holderOf(active: ActiveState): Holder {
+  const { PID: pid, Holder: kind, PIDStartTicks: startTicks = null, BootID: bootId = null } = active;
+  return kind === undefined ? { kind: "process", pid, startTicks, bootId } : { kind, pid };
+}
+
 export function keyOf(active: ActiveState): RunKey {
-  return { source: active.Source ?? null, periodId: active.PeriodID, pid: active.PID };
+  const { AttemptID: attemptId = null, Source: source = null, PeriodID: periodId, PID: pid } = active;
+  return { attemptId, source, periodId, pid };
 }
 
 export function isSameRun(one: RunKey, other: RunKey): boolean {
+  if (one.attemptId !== null && other.attemptId !== null) {
+    return one.attemptId === other.attemptId;
+  }
   return one.pid === other.pid && one.periodId === other.periodId && one.source === other.source;
 }
 

@@ -7,6 +7,7 @@ import type { Hint, HintKind } from "../governor/hint.js";
 import type { RunKey } from "../period/policy.js";
 import type { EpochMs } from "../time/instant.js";
 import type { Outcome } from "./document.js";
+import type { Ending, HolderKind } from "./ending.js";
 
 interface FactBase {
   readonly identity: string;
@@ -25,14 +26,12 @@ export type LedgerFact =
   | (FactBase & {
       readonly kind: "run_started";
       readonly run: RunKey;
-      readonly attemptId: string | null;
+      readonly holder: HolderKind;
     })
   | (FactBase & {
       readonly kind: "run_ended";
       readonly run: RunKey;
-      readonly exitCode: number | null;
-      readonly signal: string | null;
-      readonly reason: string | null;
+      readonly ending: Ending;
     })
   | (FactBase & {
       readonly kind: "periods_not_evaluated";

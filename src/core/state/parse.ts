@@ -101,6 +101,8 @@ const listOf =
 const slots: Check = (value) =>
   isObject(value) && Object.values(value).every((at) => timestamp(at) === null) ? null : "a map of timestamps";
 
+const remote: Check = (value) => (value === "request" || value === "job" ? null : "request or job");
+
 const active = objectOf("a running execution", {
   PeriodID: timestamp,
   PID: pid,
@@ -111,6 +113,7 @@ const active = objectOf("a running execution", {
   AttemptID: optional(text),
   Source: optional(nonEmptyText),
   Confirmed: optional(flag),
+  Holder: optional(remote),
 });
 
 const entry = objectOf("a history entry", {
@@ -124,6 +127,9 @@ const entry = objectOf("a history entry", {
   StartedAt: optional(text),
   Signal: optional(text),
   Source: optional(text),
+  Holder: optional(remote),
+  Status: optional(wholeNumber),
+  DurationMs: optional(wholeNumber),
 });
 
 const HINT = { ExpiresAt: timestamp, SetAt: timestamp, Reason: text };

@@ -15,17 +15,16 @@ import {
   type Outcome,
   type StateDocument,
 } from "./document.js";
+import type { Holder } from "./ending.js";
 import type { LedgerFact } from "./facts.js";
 import { type Aftermath, consumeOneshot } from "./hint-transitions.js";
 import { appendHistory } from "./history.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
-/** The gated process that a claim is about (S23, S27). */
-export interface ClaimedProcess {
-  readonly pid: number;
-  readonly pidStartTicks: number | null;
-  readonly bootId: string | null;
-  readonly attemptId: string | null;
+/** What a claim is about: the attempt, and who holds it (S23, S27). */
+export interface Claimed {
+  readonly attemptId: string;
+  readonly holder: Holder;
 }
 
 export type Closing =
@@ -37,12 +36,7 @@ export type Closing =
  * S22, S23: `executed` is terminal from the start. The outcome and the running process are one transition, so that no
  * instant exists at which one is durable without the other.
  */
-export function claimPeriod(
-  document: StateDocument,
-  decision: Decision,
-  claimed: ClaimedProcess,
-  now: EpochMs,
-): Transition {
+export function claimPeriod(document: StateDocument, decision: Decision, claimed: Claimed, now: EpochMs): Transition {
   const { chosenAt } = decision;
   if (chosenAt === null) {
     throw broken(document, `${decision.periodId} is unschedulable and cannot be claimed`);
@@ -54,22 +48,21 @@ export function claimPeriod(
 }
 
 /** What a claim of a slot is about. */
-export interface SlotClaim {
+export interface SlotClaim extends Claimed {
   readonly source: string;
   readonly slotAt: EpochMs;
-  readonly process: ClaimedProcess;
   /** S42: of the one-shot hint that goes with it. */
   readonly aftermath: Aftermath | null;
 }
 
 /** S40: a run outside the job's own periods. It counts as active and handles nothing. */
 export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochMs): Transition {
-  const { source, slotAt, process, aftermath } = claim;
+  const { source, slotAt, aftermath } = claim;
   const slotId = formatInstant(slotAt);
   if (isSlotUsed(document, source, slotAt)) {
     throw broken(document, `${source} slot ${slotId} was claimed before`);
   }
-  const active = activeOf(slotId, slotAt, source, process, now);
+  const active = activeOf(slotId, slotAt, source, claim, now);
   const { document: left, facts } =
     source === "hint-oneshot" ? consumeOneshot(document, aftermath, now) : unchanged(document);
   const next = withNewest({ ...left, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, now);
@@ -137,18 +130,28 @@ function activeOf(
   periodId: string,
   chosenAt: EpochMs,
   source: string | null,
-  claimed: ClaimedProcess,
+  { attemptId, holder }: Claimed,
   now: EpochMs,
 ): ActiveState {
   return {
     PeriodID: periodId,
-    PID: claimed.pid,
+    PID: holder.pid,
     StartedAt: formatSecond(now),
     ChosenTime: formatInstant(chosenAt),
-    ...(claimed.pidStartTicks === null ? {} : { PIDStartTicks: claimed.pidStartTicks }),
-    ...(claimed.bootId === null ? {} : { BootID: claimed.bootId }),
-    ...(claimed.attemptId === null ? {} : { AttemptID: claimed.attemptId }),
+    ...birthOf(holder),
+    AttemptID: attemptId,
     ...(source === null ? {} : { Source: source }),
+    ...(holder.kind === "process" ? {} : { Holder: holder.kind }),
+  };
+}
+
+function birthOf(holder: Holder): Pick<ActiveState, "PIDStartTicks" | "BootID"> {
+  if (holder.kind !== "process") {
+    return {};
+  }
+  return {
+    ...(holder.startTicks === null ? {} : { PIDStartTicks: holder.startTicks }),
+    ...(holder.bootId === null ? {} : { BootID: holder.bootId }),
   };
 }
 
@@ -164,6 +167,6 @@ function outcomeFact(
 }
 
 function startedFact(document: StateDocument, active: ActiveState, at: EpochMs): LedgerFact {
-  const attemptId = active.AttemptID ?? null;
-  return { kind: "run_started", identity: document.Identity, run: keyOf(active), attemptId, at };
+  const holder = active.Holder ?? "process";
+  return { kind: "run_started", identity: document.Identity, run: keyOf(active), holder, at };
 }

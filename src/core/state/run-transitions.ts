@@ -5,29 +5,15 @@
 import type { RunKey } from "../period/policy.js";
 import { type EpochMs, formatSecond } from "../time/instant.js";
 import { type ActiveState, activeStates, type HistoryEntry, isSameRun, keyOf, type StateDocument } from "./document.js";
+import { type Ending, endingFields } from "./ending.js";
 import { appendHistory } from "./history.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
-
-export interface RunEnding {
-  /** null: nobody saw it. Success is never assumed. */
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  /** Why the run ended when the command did not end by itself, or why its end is unknown. */
-  readonly reason: string | null;
-}
-
-/** S23: the end of a run that cannot be shown to have begun. */
-export const START_UNCONFIRMED: RunEnding = { exitCode: null, signal: null, reason: "start_unconfirmed" };
-/** S20: the gate was told to go too late and did not run the command. */
-export const ABORTED_LATE: RunEnding = { exitCode: null, signal: null, reason: "aborted_late" };
-/** S29: the run ended while nobody was watching. */
-export const EXIT_UNSEEN: RunEnding = { exitCode: null, signal: null, reason: "exit_unseen" };
 
 /** A run ended. A report of a run that is not on record changes nothing: it was recorded before. */
 export function completeRun(
   document: StateDocument,
   run: RunKey,
-  ending: RunEnding,
+  ending: Ending,
   now: EpochMs,
   historyLimit: number,
 ): Transition {
@@ -38,18 +24,23 @@ export function completeRun(
   const rest = activeStates(document).filter((active) => active !== ended);
   const history = appendHistory(document, entryOf(ended, ending, now), historyLimit);
   const next = { ...withActive(document, rest), History: history };
-  return sealed(document, next, { kind: "run_ended", identity: document.Identity, run, ...ending, at: now });
+  return sealed(document, next, { kind: "run_ended", identity: document.Identity, run, ending, at: now });
 }
 
-/** S23: the command is known to run in place of its gate. Nothing waits for it to be on record: it is written by the way. */
+/**
+ * S23: the command is known to run in place of its gate. Nothing waits for it to be on record: it is written by the way.
+ * Of a request it would say nothing: it is never adopted, and never sent again.
+ */
 export function confirmRun(document: StateDocument, run: RunKey): StateDocument {
   const runs = activeStates(document);
-  if (!runs.some((active) => isSameRun(keyOf(active), run) && active.Confirmed !== true)) {
+  const isUnconfirmed = (active: ActiveState): boolean =>
+    active.Confirmed !== true && active.Holder === undefined && isSameRun(keyOf(active), run);
+  if (!runs.some(isUnconfirmed)) {
     return document;
   }
   return withActive(
     document,
-    runs.map((active) => (isSameRun(keyOf(active), run) ? { ...active, Confirmed: true } : active)),
+    runs.map((active) => (isUnconfirmed(active) ? { ...active, Confirmed: true } : active)),
   );
 }
 
@@ -61,17 +52,21 @@ function withActive(document: StateDocument, runs: readonly ActiveState[]): Stat
   return older.length === 0 ? next : { ...next, OtherActive: older };
 }
 
-function entryOf(active: ActiveState, ending: RunEnding, now: EpochMs): HistoryEntry {
+function entryOf(active: ActiveState, ending: Ending, now: EpochMs): HistoryEntry {
+  const { exit_code: code, signal, reason, status = null, duration_ms: durationMs } = endingFields(ending);
   return {
     PeriodID: active.PeriodID,
     Outcome: "executed",
     NominalTime: active.PeriodID,
     ChosenTime: active.ChosenTime,
     CompletedAt: formatSecond(now),
-    ExitCode: ending.exitCode,
-    ...(ending.reason === null ? {} : { Reason: ending.reason }),
+    ExitCode: code,
+    ...(reason === null ? {} : { Reason: reason }),
     StartedAt: active.StartedAt,
-    ...(ending.signal === null ? {} : { Signal: ending.signal }),
+    ...(signal === null ? {} : { Signal: signal }),
     ...(active.Source === undefined ? {} : { Source: active.Source }),
+    ...(active.Holder === undefined ? {} : { Holder: active.Holder }),
+    ...(status === null ? {} : { Status: status }),
+    ...(durationMs === undefined ? {} : { DurationMs: durationMs }),
   };
 }

@@ -43,6 +43,7 @@ function activeInOrder(active: ActiveState): object {
     AttemptID: active.AttemptID,
     Source: active.Source,
     Confirmed: active.Confirmed,
+    Holder: active.Holder,
   };
   return withUnknown(ordered, active);
 }
@@ -59,6 +60,9 @@ function entryInOrder(entry: HistoryEntry): object {
     StartedAt: entry.StartedAt,
     Signal: entry.Signal,
     Source: entry.Source,
+    Holder: entry.Holder,
+    Status: entry.Status,
+    DurationMs: entry.DurationMs,
   };
   return withUnknown(ordered, entry);
 }

@@ -5,6 +5,7 @@ import type { CompiledRule, Decision, DecisionRecord } from "../decision/model.j
 import type { JobDefinition } from "../job/definition.js";
 import { dueAt } from "../period/occasion.js";
 import type { StateDocument } from "../state/document.js";
+import type { EndingFields } from "../state/ending.js";
 import type { EpochMs } from "../time/instant.js";
 import type { LedgerEntry, PeriodEntry, RunEntry } from "./records.js";
 
@@ -58,13 +59,10 @@ export interface WhyFacts {
   readonly keptFromAt: EpochMs;
 }
 
-export interface WhyRun {
+export interface WhyRun extends EndingFields {
   readonly pid: number | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
-  readonly exit_code: number | null;
-  readonly signal: string | null;
-  readonly reason: string | null;
 }
 
 export interface WhyAnswer {

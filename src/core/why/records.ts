@@ -1,6 +1,7 @@
 /** Ledger records read back (S36): what `why` needs of them. A record of a kind or form that is not known says nothing. */
 import type { DecisionRecord } from "../decision/model.js";
 import type { Outcome } from "../state/document.js";
+import { type Ending, HOLDER_KINDS, type HolderKind, readEnding } from "../state/ending.js";
 import { type EpochMs, parseInstant } from "../time/instant.js";
 
 export interface PeriodEntry {
@@ -19,11 +20,11 @@ export interface RunEntry {
   readonly periodId: string;
   readonly source: string | null;
   readonly pid: number | null;
+  readonly holder: HolderKind;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  readonly reason: string | null;
+  /** null: it is not known to have ended. */
+  readonly ending: Ending | null;
 }
 
 export interface GapEntry {
@@ -107,12 +108,15 @@ function runEntry(at: EpochMs, raw: Fields): RunEntry {
     periodId: textOf(raw["period_id"]) ?? "",
     source: textOf(raw["source"]),
     pid: numberOf(raw["pid"]),
+    holder: holderOf(raw["holder"]),
     startedAt: textOf(raw["started_at"]),
     endedAt: textOf(raw["ended_at"]),
-    exitCode: numberOf(raw["exit_code"]),
-    signal: textOf(raw["signal"]),
-    reason: textOf(raw["reason"]),
+    ending: textOf(raw["ended_at"]) === null ? null : readEnding(raw),
   };
+}
+
+function holderOf(value: unknown): HolderKind {
+  return HOLDER_KINDS.find((kind) => kind === value) ?? "process";
 }
 
 function gapEntry(at: EpochMs, raw: Fields): GapEntry {

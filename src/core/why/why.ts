@@ -5,6 +5,7 @@
 import { compileRule } from "../decision/compile.js";
 import { isHandled } from "../period/periods.js";
 import { activeStates, lastHandledAt } from "../state/document.js";
+import { type Ending, endingFields, type HolderKind, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
 import {
   type Finding,
@@ -62,8 +63,9 @@ function instantText(at: EpochMs | null): string | null {
 }
 
 function runOf(run: RunEntry): WhyRun {
-  const { pid, startedAt, endedAt, exitCode, signal, reason } = run;
-  return { pid, started_at: startedAt, ended_at: endedAt, exit_code: exitCode, signal, reason };
+  const { pid, holder, startedAt, endedAt, ending } = run;
+  const how = ending === null ? NO_ENDING_FIELDS : endingFields(ending);
+  return { pid, started_at: startedAt, ended_at: endedAt, ...holderField(holder), ...how };
 }
 
 // --- The period has an outcome ---
@@ -92,19 +94,35 @@ function executed({ entries, nominalAt, document }: WhyFacts): Finding {
   const active = document === null ? [] : activeStates(document);
   const running = active.find((state) => state.PeriodID === id && state.Source === undefined);
   if (running !== undefined) {
-    const text = `running since ${running.StartedAt} (PID ${running.PID})`;
+    const what = running.Holder === undefined ? `PID ${running.PID}` : `a ${running.Holder}`;
+    const text = `running since ${running.StartedAt} (${what})`;
     return { kind: "running", text, run: run?.kind === "run" ? run : null };
   }
   if (run?.kind !== "run") return { kind: "executed", text: "executed" };
-  return { kind: "executed", reason: run.reason, text: executedText(run), run };
+  return { kind: "executed", reason: run.ending?.reason ?? null, text: executedText(run), run };
 }
 
-function executedText({ startedAt, endedAt, exitCode, signal, reason }: RunEntry): string {
+function executedText({ startedAt, endedAt, holder, ending }: RunEntry): string {
   const begun = `executed: started ${startedAt ?? "at an unknown time"}`;
-  if (endedAt === null) return begun;
-  const how =
-    exitCode !== null ? `exit code ${exitCode}` : signal !== null ? `ended by ${signal}` : "exit code unknown";
-  return `${begun}, ended ${endedAt}, ${how}${reason === null ? "" : ` (${reason})`}`;
+  if (endedAt === null || ending === null) return begun;
+  const { reason } = ending;
+  return `${begun}, ended ${endedAt}, ${howText(ending, holder)}${reason === null ? "" : ` (${reason})`}`;
+}
+
+function howText(ending: Ending, holder: HolderKind): string {
+  switch (ending.kind) {
+    case "answered":
+      return `answered with status ${ending.status}`;
+    case "failed":
+      return ending.isSent ? `no whole answer: ${ending.detail}` : `nothing was sent: ${ending.detail}`;
+    case "job":
+      return ending.condition;
+    case "exited":
+      if (ending.code !== null) return `exit code ${ending.code}`;
+      return ending.signal === null ? "exit code unknown" : `ended by ${ending.signal}`;
+    default:
+      return holder === "process" ? "exit code unknown" : "answer unknown";
+  }
 }
 
 // --- Which period it is ---

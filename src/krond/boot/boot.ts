@@ -6,10 +6,12 @@ import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import { systemClock } from "../../actors/clock.js";
+import { createDispatcher } from "../../actors/dispatcher/http-dispatcher.js";
 import { startLauncher } from "../../actors/launcher/daemon/process-launcher.js";
 import { createDecisionPool } from "../../actors/pool/decision-pool.js";
 import type { DecisionPool, PlanProgress } from "../../actors/pool/types.js";
 import { readBootId } from "../../actors/process-identity.js";
+import { RunnerRouter } from "../../actors/runner/router.js";
 import type { Supervisor } from "../../actors/supervisor/port.js";
 import { joined, wantedFrom } from "../../actors/supervisor/start/wanted-jobs.js";
 import { createSupervisor } from "../../actors/supervisor/supervisor.js";
@@ -119,12 +121,13 @@ function poolThreads(): number {
   return Math.min(MOST_THREADS, availableParallelism());
 }
 
-function loaderOf({ sources, trust, log }: DaemonOptions, pool: DecisionPool): ConfigurationLoader {
+function loaderOf({ sources, trust, permit = {}, log }: DaemonOptions, pool: DecisionPool): ConfigurationLoader {
   const say = progressLog(log, "reading the configuration");
   // Who is trusted is looked up anew for each load: accounts come and go.
   return {
     pool,
     sources,
+    permit,
     get check() {
       return trust?.() ?? null;
     },
@@ -165,13 +168,15 @@ async function assemble(
   undo.push(() => opened.close());
   const store = monitoring.observed(opened);
   lifecycle.tell({ type: "OPENED" });
-  const launchers = await startLauncher(options.cgroupRoot == null ? {} : { cgroupRoot: options.cgroupRoot });
-  undo.push(() => launchers.close());
-  const ports = { clock: systemClock, lifecycle, store, launcher: launchers, log: options.log };
+  const launcher = await startLauncher(options.cgroupRoot == null ? {} : { cgroupRoot: options.cgroupRoot });
+  undo.push(() => launcher.close());
+  const runners = new RunnerRouter(launcher, createDispatcher({ clock: systemClock, env: options.env }));
+  undo.push(() => runners.close());
+  const ports = { clock: systemClock, lifecycle, store, runner: runners, log: options.log };
   const inspection = await inspectionOf(options.inspect ?? null, ports);
   undo.push(async () => inspection?.close());
-  const launcher = inspection?.launcher ?? launchers;
-  const wired = { term, store, launcher, monitoring, lifecycle, inspection };
+  const runner = inspection?.runner ?? runners;
+  const wired = { term, store, runner, monitoring, lifecycle, inspection };
   const planning = { store: opened, pool, say: progressLog(options.log, "planning") };
   const begin = async (configuration: DaemonConfiguration): Promise<Supervisor> => {
     const supervisor = supervisorOf(options, wired, planning);
@@ -268,14 +273,14 @@ function notifierOf({ env, log }: DaemonOptions): Notifier {
 
 function supervisorOf(
   options: DaemonOptions,
-  { term, store, launcher, monitoring, inspection }: Omit<DaemonParts, "supervisor" | "address" | "loader" | "pool">,
+  { term, store, runner, monitoring, inspection }: Omit<DaemonParts, "supervisor" | "address" | "loader" | "pool">,
   planning: Planning,
 ): Supervisor {
   return createSupervisor({
     clock: systemClock,
     store,
     term,
-    launcher,
+    runner,
     copies: copiesIn(term.directory),
     bootId: readBootId(),
     versions: { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION },

@@ -7,7 +7,9 @@ import { CONFIG_MANIFEST_NOTE, formatManifest, parseManifest } from "../../actor
 import type { ConfigManifest, DecisionPool, DefinitionSet, LoadOptions } from "../../actors/pool/types.js";
 import type { Wanted } from "../../actors/supervisor/start/survey.js";
 import { turnOfLoop } from "../../actors/turns.js";
+import type { AddressPolicy } from "../../core/base/address.js";
 import type { Settings } from "../../core/config/settings.js";
+import { literalAddressProblem } from "../../core/job/http-address.js";
 import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/configuration.js";
 import { peekNote } from "../../persist/lmdb/peek.js";
 import { readMarker } from "../../persist/marker.js";
@@ -37,20 +39,23 @@ export interface ConfigurationLoader {
   readonly pool: Pick<DecisionPool, "load">;
   readonly sources: readonly ConfigSource[];
   readonly check: ConfigCheck | null;
+  /** Where requests may go besides, whatever the files say. */
+  readonly permit?: Partial<AddressPolicy>;
   readonly onProgress?: LoadOptions["onProgress"];
 }
 
 export async function loadDaemonConfiguration(
-  { pool, sources, check, onProgress }: ConfigurationLoader,
+  { pool, sources, check, permit = {}, onProgress }: ConfigurationLoader,
   known: ConfigManifest | null,
 ): Promise<DaemonConfiguration> {
   const progress = onProgress === undefined ? {} : { onProgress };
-  const { definitions, manifest, files, settings } = await pool.load(sources, { check, known, ...progress });
+  const { definitions, manifest, files, settings: written } = await pool.load(sources, { check, known, ...progress });
+  const settings = permitted(written, permit);
   if (definitions === null) {
     const nothing = { findings: [], accepted: [], isIncomplete: false, keeps: () => false };
     return { ...nothing, files, settings, wanted: "as-stored", manifest };
   }
-  const own = [...(await unsupportedTargets(definitions)), ...tooMany(definitions)];
+  const own = [...(await forbiddenAddresses(definitions, settings)), ...tooMany(definitions)];
   const findings = [...definitions.findings, ...own];
   const named = findings.map(({ located }) => located.identity);
   const invalid = new Set(named.filter((identity) => identity !== null));
@@ -93,18 +98,25 @@ function crontabOf(identity: string): string[] {
   return identity.startsWith(CRONTAB_PREFIX) ? [identity.slice(0, identity.lastIndexOf(":") + 1)] : [];
 }
 
-async function unsupportedTargets(definitions: DefinitionSet): Promise<ConfigFinding[]> {
-  const message = "http targets are not available yet";
-  const hint = "give a command, such as [curl, --fail, URL]";
-  const problem = { code: "target-unavailable" as const, message, path: ["http"], hint };
+/** Requests to addresses that stand in their URLs and may not be reached. */
+async function forbiddenAddresses(definitions: DefinitionSet, { http }: Settings): Promise<ConfigFinding[]> {
   const findings: ConfigFinding[] = [];
   for (let index = 0; index < definitions.size; index++) {
     if (index % PER_TURN === PER_TURN - 1) await turnOfLoop();
     if (definitions.targetKindAt(index) === "process") continue;
-    const located = { problem, ...definitions.placeAt(index), length: 1, identity: definitions.identityAt(index) };
-    findings.push({ located, sourceLine: null });
+    const { target, identity } = definitions.definitionAt(index);
+    const problem = target.kind === "http" ? literalAddressProblem(target, http) : null;
+    if (problem === null) continue;
+    findings.push({ located: { problem, ...definitions.placeAt(index), length: 1, identity }, sourceLine: null });
   }
   return findings;
+}
+
+/** What was said at the start of the daemon comes on top of what the files say. */
+function permitted(settings: Settings, permit: Partial<AddressPolicy>): Settings {
+  const { http } = settings;
+  const allowPrivate = http.allowPrivate || permit.allowPrivate === true;
+  return { ...settings, http: { ...http, allowPrivate, allow: [...http.allow, ...(permit.allow ?? [])] } };
 }
 
 function tooMany(definitions: DefinitionSet): ConfigFinding[] {

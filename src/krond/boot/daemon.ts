@@ -3,9 +3,10 @@
  * nothing: what a signal or a request means and which exit status follows is all there is here.
  */
 import { systemClock, type Timer } from "../../actors/clock.js";
-import type { Launcher } from "../../actors/launcher/port.js";
 import type { DecisionPool } from "../../actors/pool/types.js";
+import type { Runner } from "../../actors/runner/port.js";
 import type { PlanReport, Supervisor } from "../../actors/supervisor/port.js";
+import type { AddressPolicy } from "../../core/base/address.js";
 import { exitStatusOf } from "../../core/base/errors/exit-status.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { errorKind } from "../../core/base/errors/registry.js";
@@ -44,6 +45,8 @@ export interface DaemonOptions {
   readonly metricsJobs?: readonly string[];
   /** Below it each run gets a control group of its own; null: runs have none. */
   readonly cgroupRoot?: string | null;
+  /** Where requests may go, besides what the files say. */
+  readonly permit?: Partial<AddressPolicy>;
   /** Where inspectors attach; null: nowhere. */
   readonly inspect?: InspectOptions | null;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -75,7 +78,7 @@ const DRAIN_BOUND_MS = 60_000;
 export interface DaemonParts {
   readonly term: LockTerm;
   readonly store: StateStore;
-  readonly launcher: Launcher;
+  readonly runner: Runner;
   readonly supervisor: Supervisor;
   readonly monitoring: Monitoring;
   readonly lifecycle: Lifecycle;
@@ -277,7 +280,7 @@ export class Daemon {
       await this.parts.inspection?.close();
       this.control.hide();
       await this.parts.pool.close();
-      await this.parts.launcher.close();
+      await this.parts.runner.close();
       await this.parts.store.close();
       await this.parts.monitoring.close();
       this.say("stopped", "info", {});
@@ -314,7 +317,7 @@ export class Daemon {
     this.parts.lifecycle.fail(cause);
     this.parts.monitoring.vitals.failed(cause);
     this.options.log.daemon(fatalEvent(cause, { component: "scheduler", operation: "run" }, systemClock.now()));
-    const closing = this.parts.launcher.close().catch(() => undefined);
+    const closing = this.parts.runner.close().catch(() => undefined);
     await Promise.race([closing, new Promise((resolve) => systemClock.after(CLOSE_BOUND_MS, () => resolve(null)))]);
     this.end(cause instanceof KronError ? exitStatusOf(cause.code) : EXIT_FATAL);
   }

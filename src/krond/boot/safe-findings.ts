@@ -16,7 +16,7 @@ const OWN_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "limit-exceeded",
   "field-missing",
   "identity-duplicate",
-  "target-unavailable",
+  "address-forbidden",
 ]);
 
 export function safeFinding({ located }: ConfigFinding): ConfigFinding {

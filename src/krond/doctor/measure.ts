@@ -6,7 +6,8 @@ import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../actors/clock.js";
 import { startLauncher } from "../../actors/launcher/daemon/process-launcher.js";
-import type { Armed, ArmRequest, Launcher } from "../../actors/launcher/port.js";
+import type { Launcher, ProcessArm } from "../../actors/launcher/port.js";
+import type { Armed } from "../../actors/runner/port.js";
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import { MINUTE_MS } from "../../core/time/instant.js";
 import type { ClockSample, HostSample, PlaceSample, SpawnSample } from "./judge.js";
@@ -57,7 +58,7 @@ export async function measureSpawn(): Promise<SpawnSample> {
       allEnded = resolve;
     });
     launcher.subscribe((event) => {
-      if (event.kind === "exited" && ++ended === PROCESSES) allEnded();
+      if (event.kind === "ended" && ++ended === PROCESSES) allEnded();
     });
     const from = monotonicMs();
     const gates = await Promise.all(Array.from({ length: PROCESSES }, (_, index) => armTrue(launcher, index)));
@@ -74,7 +75,8 @@ export async function measureSpawn(): Promise<SpawnSample> {
 
 async function armTrue(launcher: Launcher, index: number): Promise<Armed> {
   const attemptId = `doctor-${process.pid}-${index}`;
-  const request: ArmRequest = {
+  const request: ProcessArm = {
+    kind: "process",
     attemptId,
     command: { kind: "argv", argv: ["/bin/true"] },
     user: null,

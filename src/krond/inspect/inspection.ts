@@ -4,7 +4,7 @@
  */
 import type { WebSocket } from "ws";
 import type { Clock, Timer } from "../../actors/clock.js";
-import type { Launcher } from "../../actors/launcher/port.js";
+import type { Runner } from "../../actors/runner/port.js";
 import type { ObserverSlot } from "../../actors/supervisor/run/observer.js";
 import type { SupervisorSnapshot } from "../../machines/supervisor.machine.js";
 import type { StateReader } from "../../persist/store.js";
@@ -39,7 +39,7 @@ export interface InspectionPorts {
   readonly clock: Clock;
   readonly lifecycle: Lifecycle;
   readonly store: StateReader;
-  readonly launcher: Launcher;
+  readonly runner: Runner;
   readonly log: DaemonLog;
 }
 
@@ -53,7 +53,7 @@ const GOING_AWAY = 1001;
 export class Inspection {
   readonly observer: ObserverSlot;
   /** To be used in the place of the one that was given. */
-  readonly launcher: LauncherWatch;
+  readonly runner: LauncherWatch;
   private readonly hub: InspectHub;
   private readonly sockets = new Map<WebSocket, InspectClient>();
   /** Those that have answered since they were asked last. */
@@ -65,10 +65,10 @@ export class Inspection {
     private readonly options: InspectOptions,
     private readonly ports: InspectionPorts,
   ) {
-    const { clock, launcher, lifecycle } = ports;
+    const { clock, runner, lifecycle } = ports;
     this.hub = new InspectHub(clock);
     this.observer = { current: this.hub };
-    this.launcher = new LauncherWatch(launcher, this.hub, () => clock.now());
+    this.runner = new LauncherWatch(runner, this.hub, () => clock.now());
     lifecycle.watcher = (event, snapshot) => {
       const [now, shown] = [clock.now(), supervisorSnapshot(snapshot)];
       const frames = [eventFrame(SUPERVISOR, null, event, now), snapshotFrame(SUPERVISOR, event, shown, now)];
@@ -118,7 +118,7 @@ export class Inspection {
     });
     this.hub.attach(client);
     client.offer(new Outgoing(this.presentSupervisor()));
-    client.offer(new Outgoing(this.launcher.present()));
+    client.offer(new Outgoing(this.runner.present()));
     new Listing({ clock, hub: this.hub, store }, client).run().catch((error: unknown) => {
       const message = redactedText(error instanceof Error ? error.message : String(error));
       client.note({ type: "LISTING_FAILED", message });

@@ -8,11 +8,12 @@ import type {
   Armed,
   ArmFailure,
   ArmRequest,
+  Capacity,
   GoOutcome,
-  Launcher,
-  LauncherEvent,
+  Runner,
+  RunnerEvent,
   Termination,
-} from "../../actors/launcher/port.js";
+} from "../../actors/runner/port.js";
 import type { Result } from "../../core/base/result.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { redactedText } from "../log/redaction.js";
@@ -38,32 +39,33 @@ export interface LauncherAudience {
 /** Matches no pattern but those that match everything: of a run of an earlier daemon only its attempt is known. */
 const UNKNOWN = "";
 
-export class LauncherWatch implements Launcher {
+export class LauncherWatch implements Runner {
   /** By attempt: whose it is. */
   private readonly gates = new Map<string, string>();
   private readonly runs = new Map<string, string>();
   private readonly stop: () => void;
 
   constructor(
-    private readonly launcher: Launcher,
+    private readonly runner: Runner,
     private readonly audience: LauncherAudience,
     private readonly now: () => EpochMs,
   ) {
-    this.stop = launcher.subscribe((event) => this.heard(event));
+    this.stop = runner.subscribe((event) => this.heard(event));
   }
 
-  get maxArmed(): number {
-    return this.launcher.maxArmed;
+  get capacity(): Capacity {
+    return this.runner.capacity;
   }
 
   async arm(request: ArmRequest): Promise<Result<Armed, ArmFailure>> {
-    const { attemptId, user, env } = request;
-    const identity = env["KRON_IDENTITY"] ?? UNKNOWN;
+    const { attemptId, kind } = request;
+    const isProcess = kind === "process";
+    const identity = (isProcess ? request.env["KRON_IDENTITY"] : request.identity) ?? UNKNOWN;
     this.gates.set(attemptId, identity);
-    this.tell(identity, { type: "ARM", attemptId, identity, user });
-    const armed = await this.launcher.arm(request);
+    this.tell(identity, { type: "ARM", attemptId, identity, ...(isProcess ? { user: request.user } : { kind }) });
+    const armed = await this.runner.arm(request);
     if (armed.ok) {
-      this.tell(identity, { type: "ARMED", attemptId, pid: armed.value.pid }, attemptId);
+      this.tell(identity, { type: "ARMED", attemptId, pid: armed.value.holder.pid }, attemptId);
     } else {
       this.gates.delete(attemptId);
       this.tell(identity, { type: "ARM_FAILED", attemptId, code: armed.error.code }, attemptId);
@@ -77,7 +79,7 @@ export class LauncherWatch implements Launcher {
     this.gates.delete(attemptId);
     this.runs.set(attemptId, identity);
     this.tell(identity, { type: "GO", attemptId, latestAt: instantText(latestAt) });
-    const outcome = await this.launcher.go(armed, latestAt);
+    const outcome = await this.runner.go(armed, latestAt);
     if (outcome !== "started") this.runs.delete(attemptId);
     this.tell(identity, { type: "WENT", attemptId, outcome }, attemptId);
     return outcome;
@@ -88,38 +90,33 @@ export class LauncherWatch implements Launcher {
     const identity = this.ownerOf(attemptId);
     this.gates.delete(attemptId);
     this.tell(identity, { type: "ABORT", attemptId });
-    await this.launcher.abort(armed);
+    await this.runner.abort(armed);
   }
 
   async adopt(request: AdoptRequest): Promise<AdoptOutcome> {
-    const { attemptId, pid } = request;
-    this.tell(UNKNOWN, { type: "ADOPT", attemptId, pid });
-    const outcome = await this.launcher.adopt(request);
+    const { attemptId, holder } = request;
+    this.tell(UNKNOWN, { type: "ADOPT", attemptId, pid: holder.pid });
+    const outcome = await this.runner.adopt(request);
     if (outcome === "watching") this.runs.set(attemptId, UNKNOWN);
     this.tell(UNKNOWN, { type: "ADOPTED", attemptId, outcome }, attemptId);
     return outcome;
   }
 
-  signal(attemptId: string, signal: NodeJS.Signals): Promise<boolean> {
-    this.tell(this.ownerOf(attemptId), { type: "SIGNAL", attemptId, signal });
-    return this.launcher.signal(attemptId, signal);
-  }
-
   async terminate(attemptId: string, graceMs: number): Promise<Termination> {
     const identity = this.ownerOf(attemptId);
     this.tell(identity, { type: "TERMINATE", attemptId, graceMs });
-    const termination = await this.launcher.terminate(attemptId, graceMs);
+    const termination = await this.runner.terminate(attemptId, graceMs);
     this.tell(identity, { type: "TERMINATED", attemptId, ...termination }, attemptId);
     return termination;
   }
 
-  subscribe(listener: (event: LauncherEvent) => void): () => void {
-    return this.launcher.subscribe(listener);
+  subscribe(listener: (event: RunnerEvent) => void): () => void {
+    return this.runner.subscribe(listener);
   }
 
   close(): Promise<void> {
     this.stop();
-    return this.launcher.close();
+    return this.runner.close();
   }
 
   /** For a client that has just come. */
@@ -129,7 +126,7 @@ export class LauncherWatch implements Launcher {
     return { kind: "launcher", identity: null, frame };
   }
 
-  private heard(event: LauncherEvent): void {
+  private heard(event: RunnerEvent): void {
     if (event.kind === "trouble") {
       const { code, message } = event;
       this.tell(null, { type: "TROUBLE", code, message: redactedText(message) }, LAUNCHER);
@@ -143,8 +140,8 @@ export class LauncherWatch implements Launcher {
       this.tell(identity, { type: "GATE_LOST", attemptId }, attemptId);
       return;
     }
-    const { pid, exitCode, signal, wasObserved, cause } = event;
-    this.tell(identity, { type: "EXITED", attemptId, pid, exitCode, signal, wasObserved, cause }, attemptId);
+    const { pid, ending } = event;
+    this.tell(identity, { type: "EXITED", attemptId, pid, ending }, attemptId);
   }
 
   private ownerOf(attemptId: string): string {
@@ -159,7 +156,8 @@ export class LauncherWatch implements Launcher {
   }
 
   private snapshot(): PublicSnapshot {
-    const { gates, runs, maxArmed } = this;
+    const { gates, runs } = this;
+    const { process: maxArmed = 0 } = this.runner.capacity;
     return snapshotOf("active", undefined, { gates: gates.size, running: runs.size, maxArmed });
   }
 }

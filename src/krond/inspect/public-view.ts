@@ -134,9 +134,9 @@ export function executionSnapshot(execution: ExecutionSnapshot): PublicSnapshot 
   return snapshotOf(execution.matches("ended") ? "done" : "active", execution.value, publicRun(execution.context));
 }
 
-function publicRun({ attempt, startByAt, timeoutAt, process, endReason, ending }: ExecutionContext): Shown {
+function publicRun({ attempt, startByAt, timeoutAt, holder, endReason, ending }: ExecutionContext): Shown {
   const { attemptId, source, periodId } = attempt;
-  return { attemptId, source, periodId, ...withInstants({ startByAt, timeoutAt }), process, endReason, ending };
+  return { attemptId, source, periodId, ...withInstants({ startByAt, timeoutAt }), holder, endReason, ending };
 }
 
 export function publicEvent(event: ActivationEvent): FrameEvent {

@@ -1,6 +1,7 @@
 /** The metrics of the daemon, by name: what counts, what is measured, and in which units. */
 import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
 import type { DecisionRecord } from "../../core/decision/model.js";
+import { readEnding, resultOf } from "../../core/state/ending.js";
 import { type EpochMs, parseInstant, SECOND_MS } from "../../core/time/instant.js";
 import type { LoopDelayProbe } from "./loop-delay.js";
 import { MetricRegistry } from "./metric-registry.js";
@@ -15,8 +16,6 @@ export const DAEMON_METRIC_LIMITS = {
 const LATENESS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const DURATION_BUCKETS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 86_400];
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
-
-export type RunResult = "success" | "failure" | "signal" | "unknown";
 
 export interface DaemonMetricOptions {
   readonly status: () => { readonly jobs: number; readonly active: number };
@@ -39,7 +38,7 @@ export class DaemonMetrics {
   });
   readonly #ended = this.registry.counter({
     name: "kron_runs_total",
-    help: "Runs that ended, by result: success, failure (exit code), signal, unknown (nobody saw the end).",
+    help: "Runs that ended, by result: success, failure (exit code, status, no answer), signal, unknown (nobody saw the end).",
     labels: ["result"],
   });
   readonly #duration = this.registry.histogram({
@@ -65,7 +64,7 @@ export class DaemonMetrics {
   });
   readonly #lastSuccess = this.registry.gauge({
     name: "kron_job_last_success_timestamp_seconds",
-    help: "When a run of the job last ended with exit code 0; only for jobs with series of their own.",
+    help: "When a run of the job last succeeded; only for jobs with series of their own.",
     labels: ["identity"],
     maxSeries: DAEMON_METRIC_LIMITS.jobs,
   });
@@ -135,7 +134,7 @@ export class DaemonMetrics {
   }
 
   #completed({ at, identity = "", fields = {} }: SupervisorEvent, key: string): void {
-    const result = resultOf(fields["exit_code"], fields["signal"]);
+    const result = resultOf(readEnding(fields));
     this.#ended.inc({ result });
     const startedAt = this.#runs.ended(key);
     if (startedAt !== null) this.#duration.observe(Math.max(0, at - startedAt) / SECOND_MS);
@@ -206,10 +205,4 @@ function chosenAtOf(decision: unknown): EpochMs | null {
   if (typeof decision !== "object" || decision === null) return null;
   const chosen = parseInstant((decision as DecisionRecord).chosen_time ?? "");
   return chosen.ok ? chosen.value : null;
-}
-
-function resultOf(exitCode: unknown, signal: unknown): RunResult {
-  if (exitCode === 0) return "success";
-  if (typeof exitCode === "number") return "failure";
-  return typeof signal === "string" ? "signal" : "unknown";
 }

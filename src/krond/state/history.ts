@@ -1,6 +1,7 @@
 /** What happened to a job, newest first: the records of the ledger as rows for people and programs. */
+import { type EndingFields, endingFields, holderField, NO_ENDING_FIELDS } from "../../core/state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../../core/time/instant.js";
-import type { LedgerEntry } from "../../core/why/records.js";
+import type { LedgerEntry, RunEntry } from "../../core/why/records.js";
 import type { StateReader } from "../../persist/store.js";
 import { entriesUpTo, isKnown } from "./ledger-view.js";
 
@@ -11,7 +12,7 @@ export interface HistoryRequest {
   readonly beforeAt: EpochMs | null;
 }
 
-export interface HistoryRow {
+export interface HistoryRow extends EndingFields {
   readonly period_id: string;
   /** null for the job's own periods. */
   readonly source: string | null;
@@ -20,8 +21,6 @@ export interface HistoryRow {
   readonly chosen_time: string | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
-  readonly exit_code: number | null;
-  readonly signal: string | null;
 }
 
 /** A period and its run are two records; other kinds lie between them. */
@@ -58,14 +57,14 @@ const EMPTY = {
   signal: null,
 };
 
-function rowOf(entry: LedgerEntry, run: Extract<LedgerEntry, { kind: "run" }> | null): HistoryRow {
+function rowOf(entry: LedgerEntry, run: RunEntry | null): HistoryRow {
   const period_id = idOf(entry);
   switch (entry.kind) {
     case "period": {
       const { outcome, reason, decision } = entry;
       const chosen_time = decision?.chosen_time || null;
       const base = { ...EMPTY, period_id, outcome: outcome ?? "none", reason, chosen_time };
-      return run === null ? base : { ...base, ...runFields(run), reason: run.reason ?? reason };
+      return run === null ? base : { ...base, ...runFields(run), reason: run.ending?.reason ?? reason };
     }
     case "run":
       return {
@@ -74,7 +73,6 @@ function rowOf(entry: LedgerEntry, run: Extract<LedgerEntry, { kind: "run" }> | 
         source: entry.source,
         outcome: "executed",
         ...runFields(entry),
-        reason: entry.reason,
       };
     case "gap": {
       const count = entry.isCountExact ? `${entry.count}` : `at least ${entry.count}`;
@@ -98,8 +96,7 @@ function idOf({ kind, at }: LedgerEntry): string {
   return kind === "run" || kind === "period" ? formatInstant(at) : formatSecond(at);
 }
 
-function runFields(
-  run: Extract<LedgerEntry, { kind: "run" }>,
-): Pick<HistoryRow, "started_at" | "ended_at" | "exit_code" | "signal"> {
-  return { started_at: run.startedAt, ended_at: run.endedAt, exit_code: run.exitCode, signal: run.signal };
+function runFields({ startedAt, endedAt, holder, ending }: RunEntry): Partial<HistoryRow> {
+  const how = ending === null ? NO_ENDING_FIELDS : endingFields(ending);
+  return { started_at: startedAt, ended_at: endedAt, ...holderField(holder), ...how };
 }

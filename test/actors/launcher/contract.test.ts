@@ -1,8 +1,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { type SimulatedBehaviour, SimulatedHost } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
-import type { ArmRequest } from "../../../src/actors/launcher/port.js";
-import { readBootId } from "../../../src/actors/process-identity.js";
+import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
 import { eventually, shellRequest, testLaunchers } from "../../support/launcher.js";
 import { temporaryDirectories } from "../../support/temporary.js";
@@ -16,7 +15,6 @@ launcherContract("the process launcher", async () => {
   const { port } = await start();
   return {
     launcher: port,
-    bootId: readBootId(),
     request: (attemptId, work) =>
       shellRequest(textOf(work, path.join(witnesses, attemptId)), commandOf(attemptId, work)),
     timesRun: (attemptId) => linesOf(path.join(witnesses, attemptId)),
@@ -33,7 +31,7 @@ function textOf(work: Work, witness: string): string {
   return "ignoring" in work ? `trap '' TERM; ${run}; exec sleep 1000` : `${run}; exec sleep 1000`;
 }
 
-function commandOf(attemptId: string, work: Work): Partial<ArmRequest> {
+function commandOf(attemptId: string, work: Work): Partial<ProcessArm> {
   const missing = { kind: "argv", argv: ["/nonexistent/command"] } as const;
   return work.do === "not-exist" ? { attemptId, command: missing } : { attemptId };
 }
@@ -49,7 +47,6 @@ launcherContract("the simulated launcher", async () => {
   const launcher = host.launcher();
   return {
     launcher,
-    bootId: host.bootId,
     request: (attemptId, work) => {
       works.set(attemptId, work);
       return shellRequest("make-believe", { attemptId });

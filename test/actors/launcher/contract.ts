@@ -1,6 +1,8 @@
 /** What every launcher must do, whatever stands behind it. */
 import { afterEach, describe, expect, it } from "vitest";
-import type { Armed, ArmRequest, Exited, Launcher, LauncherEvent } from "../../../src/actors/launcher/port.js";
+import type { ProcessArm } from "../../../src/actors/launcher/port.js";
+import type { Armed, Ended, Runner, RunnerEvent } from "../../../src/actors/runner/port.js";
+import { EXIT_UNSEEN } from "../../../src/core/state/ending.js";
 import { newAttemptId } from "../../support/launcher.js";
 
 /** A command that every launcher under test understands. */
@@ -11,16 +13,15 @@ export type Work =
   | { readonly do: "not-exist" };
 
 export interface LauncherHarness {
-  readonly launcher: Launcher;
-  readonly bootId: string;
-  request(attemptId: string, work: Work): ArmRequest;
+  readonly launcher: Runner<ProcessArm>;
+  request(attemptId: string, work: Work): ProcessArm;
   /** What the world saw: how often the attempt ran. */
   timesRun(attemptId: string): number;
   now(): number;
   /** Lets time pass until it is so. */
   until(isSo: () => boolean): Promise<void>;
   /** A second launcher of the same host, as after the death of the daemon. */
-  restart(): Promise<Launcher>;
+  restart(): Promise<Runner<ProcessArm>>;
   close(): Promise<void>;
 }
 
@@ -35,7 +36,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
     async function subject() {
       const harness = await make();
       open = harness;
-      const events: LauncherEvent[] = [];
+      const events: RunnerEvent[] = [];
       harness.launcher.subscribe((event) => events.push(event));
       const arm = async (work: Work): Promise<Armed> => {
         const answer = await harness.launcher.arm(harness.request(newAttemptId(), work));
@@ -43,10 +44,10 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
         return answer.value;
       };
       const soon = () => harness.now() + 60_000;
-      const exitOf = async ({ attemptId }: Armed): Promise<Exited> => {
-        const find = () => events.find((event) => event.kind === "exited" && event.attemptId === attemptId);
+      const exitOf = async ({ attemptId }: Armed): Promise<Ended> => {
+        const find = () => events.find((event) => event.kind === "ended" && event.attemptId === attemptId);
         await harness.until(() => find() !== undefined);
-        return find() as Exited;
+        return find() as Ended;
       };
       return { ...harness, events, arm, soon, exitOf };
     }
@@ -54,8 +55,13 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
     it("S23: an armed process has its PID and its birth, and does not run", async () => {
       const { arm, timesRun, launcher } = await subject();
       const armed = await arm({ do: "exit", code: 0 });
-      expect(armed.pid).toBeGreaterThan(1);
-      expect(armed.startTicks).toBeGreaterThanOrEqual(0);
+      expect(armed.holder).toEqual({
+        kind: "process",
+        pid: expect.any(Number),
+        startTicks: expect.any(Number),
+        bootId: expect.any(String),
+      });
+      expect(armed.holder.pid).toBeGreaterThan(1);
       await launcher.abort(armed);
       expect(timesRun(armed.attemptId)).toBe(0);
     });
@@ -66,15 +72,9 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
         const { arm, soon, launcher, exitOf, timesRun } = await subject();
         const armed = await arm({ do: "exit", code });
         expect(await launcher.go(armed, soon())).toBe("started");
-        const { attemptId, pid } = armed;
-        expect(await exitOf(armed)).toMatchObject({
-          attemptId,
-          pid,
-          exitCode: code,
-          signal: null,
-          wasObserved: true,
-          cause: null,
-        });
+        const { attemptId, holder } = armed;
+        const ending = { kind: "exited", code, signal: null, reason: null };
+        expect(await exitOf(armed)).toMatchObject({ attemptId, pid: holder.pid, ending });
         expect(timesRun(attemptId)).toBe(1);
       },
     );
@@ -110,7 +110,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       // Early in a second, so that slow machines stay within it.
       await until(() => now() % 1_000 < 300);
       expect(await launcher.go(armed, Math.floor(now() / 1_000) * 1_000)).toBe("started");
-      expect((await exitOf(armed)).exitCode).toBe(4);
+      expect((await exitOf(armed)).ending).toMatchObject({ code: 4 });
     });
 
     it("S24: what cannot be executed is refused, and no process is left", async () => {
@@ -126,7 +126,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       const armed = await arm({ do: "wait" });
       await launcher.go(armed, soon());
       expect(await launcher.terminate(armed.attemptId, 60_000)).toEqual({ survivors: [], wasKilled: false });
-      expect(await exitOf(armed)).toMatchObject({ exitCode: null, signal: "SIGTERM" });
+      expect(await exitOf(armed)).toMatchObject({ ending: { code: null, signal: "SIGTERM" } });
     });
 
     it("S28: KILL follows the grace for one that does not", async () => {
@@ -140,55 +140,45 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       });
       await until(() => ended !== null);
       expect(ended).toEqual({ survivors: [], wasKilled: true });
-      expect(await exitOf(armed)).toMatchObject({ exitCode: null, signal: "SIGKILL" });
-    });
-
-    it("a signal reaches a run, and nobody else", async () => {
-      const { arm, soon, launcher, exitOf } = await subject();
-      const armed = await arm({ do: "wait" });
-      await launcher.go(armed, soon());
-      expect(await launcher.signal("nobody", "SIGTERM")).toBe(false);
-      expect(await launcher.signal(armed.attemptId, "SIGTERM")).toBe(true);
-      expect((await exitOf(armed)).signal).toBe("SIGTERM");
-      expect(await launcher.terminate(armed.attemptId, 0)).toEqual({ survivors: [], wasKilled: false });
+      expect(await exitOf(armed)).toMatchObject({ ending: { code: null, signal: "SIGKILL" } });
     });
 
     it("S29: close shuts the gates; what runs goes on, and the next launcher watches it to an end nobody can tell", async () => {
-      const { arm, soon, launcher, until, timesRun, bootId, restart } = await subject();
+      const { arm, soon, launcher, until, timesRun, restart } = await subject();
       const gated = await arm({ do: "exit", code: 0 });
       const running = await arm({ do: "wait" });
       await launcher.go(running, soon());
       await launcher.close();
       expect(timesRun(gated.attemptId)).toBe(0);
       const next = await restart();
-      const ends: LauncherEvent[] = [];
+      const ends: RunnerEvent[] = [];
       next.subscribe((event) => ends.push(event));
-      expect(await next.adopt({ ...running, bootId, output: null })).toBe("watching");
-      expect(await next.signal(running.attemptId, "SIGTERM")).toBe(true);
+      expect(await next.adopt({ ...running, output: null })).toBe("watching");
+      expect(await next.terminate(running.attemptId, 60_000)).toEqual({ survivors: [], wasKilled: false });
       await until(() => ends.length > 0);
-      const { attemptId, pid } = running;
+      const { attemptId, holder } = running;
       expect(ends).toEqual([
-        {
-          kind: "exited",
-          attemptId,
-          pid,
-          exitCode: null,
-          signal: null,
-          endedAt: expect.any(Number),
-          wasObserved: false,
-          cause: null,
-        },
+        { kind: "ended", attemptId, pid: holder.pid, ending: EXIT_UNSEEN, endedAt: expect.any(Number) },
       ]);
-      expect(await next.adopt({ ...running, bootId, output: null })).toBe("gone");
+      expect(await next.adopt({ ...running, output: null })).toBe("gone");
     });
 
     it("S27: adopts nothing of another birth or boot", async () => {
-      const { arm, soon, launcher, bootId } = await subject();
+      const { arm, soon, launcher } = await subject();
       const armed = await arm({ do: "wait" });
       await launcher.go(armed, soon());
-      const other = { ...armed, bootId, output: null };
-      expect(await launcher.adopt({ ...other, startTicks: armed.startTicks - 1 })).toBe("gone");
-      expect(await launcher.adopt({ ...other, bootId: "another" })).toBe("gone");
+      const { attemptId, holder } = armed;
+      if (holder.kind !== "process") throw new Error("no process");
+      const others = [
+        { ...holder, startTicks: (holder.startTicks ?? 0) - 1 },
+        { ...holder, bootId: "another" },
+        { ...holder, startTicks: null },
+        { ...holder, bootId: null },
+        { kind: "request", pid: holder.pid } as const,
+      ];
+      for (const other of others) {
+        expect(await launcher.adopt({ attemptId, holder: other, output: null })).toBe("gone");
+      }
       await launcher.terminate(armed.attemptId, 60_000);
     });
 

@@ -1,9 +1,11 @@
 /** Launchers die, hang and are replaced: nothing that ran is lost, nothing runs twice (R15). */
+
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, it } from "vitest";
 import { isStillGated } from "../../../src/actors/launcher/child/gate.js";
+import { EXIT_UNSEEN } from "../../../src/core/state/ending.js";
 import { eventually, isAlive, shellRequest, type TestLauncher, testLaunchers } from "../../support/launcher.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 
@@ -27,9 +29,9 @@ describe("SIGKILL of the launcher", () => {
     const armed = await launcher.run(shellRequest("exec sleep 1000"));
     await signalAll(launcher, "SIGKILL");
     await deathKnown(launcher);
-    expect(isAlive(armed.pid)).toBe(true);
-    process.kill(armed.pid, "SIGTERM");
-    expect(await launcher.exitOf(armed)).toMatchObject({ exitCode: null, signal: null, wasObserved: false });
+    expect(isAlive(armed.holder.pid)).toBe(true);
+    process.kill(armed.holder.pid, "SIGTERM");
+    expect(await launcher.exitOf(armed)).toMatchObject({ ending: EXIT_UNSEEN });
   });
 
   it("a new one takes over: the next run is as good as any, and the trouble has a name", async () => {
@@ -37,7 +39,7 @@ describe("SIGKILL of the launcher", () => {
     const before = await signalAll(launcher, "SIGKILL");
     await deathKnown(launcher);
     expect(launcher.events).toMatchObject([{ kind: "trouble", code: "launcher-died" }]);
-    expect((await launcher.exitOf(await launcher.run(shellRequest("exit 3")))).exitCode).toBe(3);
+    expect(await launcher.exitOf(await launcher.run(shellRequest("exit 3")))).toMatchObject({ ending: { code: 3 } });
     expect(await launcher.processes()).not.toEqual(before);
   });
 
@@ -60,7 +62,7 @@ describe("SIGKILL of the launcher", () => {
     const ended = launcher.port.terminate(armed.attemptId, 500);
     await signalAll(launcher, "SIGKILL");
     expect(await ended).toEqual({ survivors: [], wasKilled: true });
-    expect(isAlive(armed.pid)).toBe(false);
+    expect(isAlive(armed.holder.pid)).toBe(false);
   });
 
   it("S23: GO that was on its way is settled by looking: either it ran and is watched, or it never will", async () => {
@@ -74,8 +76,8 @@ describe("SIGKILL of the launcher", () => {
     for (const pid of pids) process.kill(pid, "SIGKILL");
     const settled = await Promise.all(outcomes);
     const started = armed.filter((_, i) => settled[i] === "started");
-    await eventually(() => started.every(({ pid }) => !isStillGated(pid)), "all commands have begun");
-    const alive = armed.filter(({ pid }) => isAlive(pid));
+    await eventually(() => started.every(({ holder: { pid } }) => !isStillGated(pid)), "all commands have begun");
+    const alive = armed.filter(({ holder: { pid } }) => isAlive(pid));
     expect(alive).toEqual(started);
     await eventually(() => linesOf(file).length === started.length, "each ran");
     expect(new Set(linesOf(file))).toEqual(new Set(started.map((each) => each.attemptId)));
@@ -94,7 +96,7 @@ describe("a launcher that does not answer", () => {
     const before = await signalAll(launcher, "SIGSTOP");
     expect(["gone", "unconfirmed"]).toContain(await launcher.port.go(armed, Date.now() + 60_000));
     expect(before.filter(isAlive)).toEqual([]);
-    expect((await launcher.exitOf(await launcher.run(shellRequest("exit 3")))).exitCode).toBe(3);
+    expect(await launcher.exitOf(await launcher.run(shellRequest("exit 3")))).toMatchObject({ ending: { code: 3 } });
   });
 
   it("is left alone as long as nothing is asked of it", async () => {
@@ -140,7 +142,7 @@ describe("several launchers", () => {
     expect(others).toHaveLength(2);
     process.kill(victim, "SIGKILL");
     await deathKnown(launcher);
-    const left = armed.filter(({ pid }) => isAlive(pid));
+    const left = armed.filter(({ holder: { pid } }) => isAlive(pid));
     expect(left.length).toBeGreaterThan(10);
     expect(left.length).toBeLessThan(60);
     const outcomes = await Promise.all(left.map((each) => launcher.port.go(each, Date.now() + 60_000)));
@@ -160,6 +162,6 @@ describe("SystemError: resources run out", () => {
     const armed = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
     expect(armed.length).toBeGreaterThan(10);
     await Promise.all(armed.map((each) => launcher.port.abort(each)));
-    expect((await launcher.exitOf(await launcher.run(request()))).exitCode).toBe(3);
+    expect(await launcher.exitOf(await launcher.run(request()))).toMatchObject({ ending: { code: 3 } });
   });
 });

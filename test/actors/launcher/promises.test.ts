@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { ArmRequest } from "../../../src/actors/launcher/port.js";
+import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import { bundleEntry } from "../../support/bundle.js";
 import {
   eventually,
@@ -23,7 +23,7 @@ const shared = sharedLauncher();
 const temporary = temporaryDirectories();
 
 /** Runs and returns what it wrote. */
-async function outputOf(request: ArmRequest): Promise<string> {
+async function outputOf(request: ProcessArm): Promise<string> {
   const launcher = shared();
   const directory = temporary();
   const output = {
@@ -82,7 +82,7 @@ describe("S34 and the environment: it starts empty", () => {
     const attemptId = newAttemptId();
     const env = { KRON_ATTEMPT_ID: attemptId, LD_PRELOAD: "/nonexistent.so" };
     const armed = await launcher.ready(shellRequest("exit", { attemptId, env }));
-    expect(fs.readFileSync(`/proc/${armed.pid}/environ`, "utf8")).toBe("");
+    expect(fs.readFileSync(`/proc/${armed.holder.pid}/environ`, "utf8")).toBe("");
   });
 
   it("the account's variables are added on request, and give way to those of the job", async () => {
@@ -97,7 +97,7 @@ describe("S34 and the environment: it starts empty", () => {
 });
 
 describe("R11: what a job finds itself in", () => {
-  it.each<[name: string, text: string, more: Partial<ArmRequest>, seen: string]>([
+  it.each<[name: string, text: string, more: Partial<ProcessArm>, seen: string]>([
     ["its umask", "umask", { umask: 0o077 }, "0077"],
     ["the usual umask when none is given", "umask", {}, "0022"],
     ["its directory", "pwd -P", { cwd: "/usr/bin" }, "/usr/bin"],
@@ -123,7 +123,7 @@ describe("R11: what a job finds itself in", () => {
     expect((await outputOf(shellRequest(text, more))).trim()).toBe(seen);
   });
 
-  it.runIf(isRoot).each<[name: string, more: Partial<ArmRequest>, seen: string]>([
+  it.runIf(isRoot).each<[name: string, more: Partial<ProcessArm>, seen: string]>([
     ["its user, with that user's groups", { user: "nobody" }, "65534 65534 65534 65534 65534"],
     ["a user by number", { user: "65534" }, "65534 65534 65534 65534 65534"],
     ["another group", { user: "nobody", group: "daemon" }, "65534 65534 1 1 1"],
@@ -158,13 +158,13 @@ describe("R11: what a job finds itself in", () => {
 });
 
 describe("R10: a child that stays behind", () => {
-  it.each<[name: string, output: ArmRequest["output"]]>([
+  it.each<[name: string, output: ProcessArm["output"]]>([
     ["nowhere", { to: "discard" }],
     ["into the daemon's output", { to: "inherit" }],
   ])("does not hold back the end of its run, though it holds the descriptors: %s", async (_, output) => {
     const launcher = shared();
     const armed = await launcher.run(shellRequest("sleep 1000 & exit 3", { output }));
-    expect((await launcher.exitOf(armed)).exitCode).toBe(3);
+    expect(await launcher.exitOf(armed)).toMatchObject({ ending: { code: 3 } });
   });
 });
 
@@ -221,12 +221,12 @@ describe("S34: a job sees descriptors 0, 1, 2 and nothing else", () => {
     const launcher = await start();
     const others = await Promise.all(Array.from({ length: 20 }, () => launcher.ready(shellRequest("exit"))));
     const first = await launcher.run(shellRequest("exec sleep 1000"));
-    await eventually(() => descriptorsOf(first.pid).join() === "0,1,2", "the command has begun");
+    await eventually(() => descriptorsOf(first.holder.pid).join() === "0,1,2", "the command has begun");
     for (const pid of await launcher.processes()) process.kill(pid, "SIGKILL");
-    await eventually(() => !others.some(({ pid }) => isAlive(pid)), "the gates are closed");
+    await eventually(() => !others.some(({ holder: { pid } }) => isAlive(pid)), "the gates are closed");
     await eventually(() => launcher.events.length > 0, "the death is known");
     const second = await launcher.run(shellRequest("exec sleep 1000"));
-    await eventually(() => descriptorsOf(second.pid).join() === "0,1,2", "the command has begun");
+    await eventually(() => descriptorsOf(second.holder.pid).join() === "0,1,2", "the command has begun");
   });
 
   it("whatever the daemon itself has inherited", async () => {
@@ -253,7 +253,7 @@ describe("S34: a job sees descriptors 0, 1, 2 and nothing else", () => {
     const [armed] = await ask({ do: "arm", requests: [shellRequest("exec sleep 1000")] });
     await ask({ do: "go", armed, latestAt: Date.now() + 60_000 });
     expect(descriptorsOf(child.pid ?? 0)).toEqual(expect.arrayContaining([4, 7, 43]));
-    await eventually(() => descriptorsOf(armed.pid).join() === "0,1,2", "the command has begun");
+    await eventually(() => descriptorsOf(armed.holder.pid).join() === "0,1,2", "the command has begun");
     daemonBundle.remove();
   });
 });

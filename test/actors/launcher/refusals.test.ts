@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ArmRequest } from "../../../src/actors/launcher/port.js";
+import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import type { ErrorCode } from "../../../src/core/base/errors/registry.js";
 import { isRoot, newAttemptId, ROOT_ONLY, sharedLauncher, shellRequest } from "../../support/launcher.js";
 import { temporaryDirectories } from "../../support/temporary.js";
@@ -10,22 +10,22 @@ import { temporaryDirectories } from "../../support/temporary.js";
 const shared = sharedLauncher();
 const temporary = temporaryDirectories();
 
-function command(...argv: string[]): Partial<ArmRequest> {
+function command(...argv: string[]): Partial<ProcessArm> {
   return { command: { kind: "argv", argv } };
 }
 
 /** With variables beside the attempt's own. */
-function variables(given: Record<string, string>): Partial<ArmRequest> {
+function variables(given: Record<string, string>): Partial<ProcessArm> {
   const attemptId = newAttemptId();
   return { attemptId, env: { KRON_ATTEMPT_ID: attemptId, PATH: "/usr/bin:/bin", ...given } };
 }
 
-function fileOutput(directory: string, name = "out"): ArmRequest["output"] {
+function fileOutput(directory: string, name = "out"): ProcessArm["output"] {
   return { to: "file", directory, name, maxBytes: 1e6, keep: 1, onExcess: "drop-middle", killGraceMs: 0 };
 }
 
 describe("S24: refused before READY", () => {
-  it.each<[name: string, more: Partial<ArmRequest>, code: ErrorCode]>([
+  it.each<[name: string, more: Partial<ProcessArm>, code: ErrorCode]>([
     ["a command that does not exist", command("/nonexistent/command"), "command-not-found"],
     ["a command in no directory of PATH", command("kron-no-such-command"), "command-not-found"],
     ["a command without PATH", { ...command("kron-no-such-command"), ...variables({ PATH: "" }) }, "command-not-found"],
@@ -68,7 +68,7 @@ describe("S24: refused before READY", () => {
     expect(answer.ok ? "" : answer.error.message).not.toBe("");
   });
 
-  it.runIf(isRoot).each<[name: string, more: Partial<ArmRequest>, code: ErrorCode]>([
+  it.runIf(isRoot).each<[name: string, more: Partial<ProcessArm>, code: ErrorCode]>([
     ["a directory that the user may not enter", { user: "nobody", cwd: "/root" }, "cwd-unusable"],
     ["a command that the user may not reach", { user: "nobody", ...command("/root/command") }, "command-not-found"],
   ])(`judged as the job's user: %s${ROOT_ONLY}`, async (_, more, code) => {
@@ -109,7 +109,7 @@ describe("S24: refused before READY", () => {
     expect(fs.readdirSync(directory)).toEqual([]);
   });
 
-  it.each<[name: string, more: Partial<ArmRequest>]>([
+  it.each<[name: string, more: Partial<ProcessArm>]>([
     ["that does not carry its id", { env: {} }],
     ["whose id is no name", { attemptId: "../x", env: { KRON_ATTEMPT_ID: "../x" } }],
   ])("an attempt %s is nobody's input: it breaks", async (_, more) => {
@@ -133,7 +133,9 @@ describe("S24: exec failing after GO is executed", () => {
   ])("%s", async (_, content, code, cause) => {
     const launcher = shared();
     const armed = await launcher.run(shellRequest("", command(script(content, 0o755))));
-    expect(await launcher.exitOf(armed)).toMatchObject({ exitCode: code, signal: null, wasObserved: true, cause });
+    expect(await launcher.exitOf(armed)).toMatchObject({
+      ending: { kind: "exited", code, signal: null, reason: cause },
+    });
   });
 
   it("a command that disappears between READY and GO", async () => {
@@ -142,6 +144,6 @@ describe("S24: exec failing after GO is executed", () => {
     const armed = await launcher.ready(shellRequest("", command(file)));
     fs.rmSync(file);
     expect(await launcher.port.go(armed, Date.now() + 60_000)).toBe("started");
-    expect(await launcher.exitOf(armed)).toMatchObject({ exitCode: 127, cause: "exec-failed" });
+    expect(await launcher.exitOf(armed)).toMatchObject({ ending: { code: 127, reason: "exec-failed" } });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { PROCESS_TABLE, readBootId } from "../../../src/actors/process-identity.js";
+import { PROCESS_TABLE } from "../../../src/actors/process-identity.js";
 import { shellRequest, testLaunchers } from "../../support/launcher.js";
 
 const newLauncher = testLaunchers();
@@ -18,8 +18,8 @@ it("S27, ERROR-MODEL SystemError: a run whose process may not be looked at is wa
   const armed = await first.run(shellRequest("sleep 60"));
   await first.port.close();
   const next = await newLauncher({ processTable: HIDING });
-  expect(await next.port.adopt({ ...armed, bootId: readBootId(), output: null })).toBe("watching");
-  const message = expect.stringContaining(`process ${armed.pid} of run ${armed.attemptId} may not be looked at`);
+  expect(await next.port.adopt({ ...armed, output: null })).toBe("watching");
+  const message = expect.stringContaining(`process ${armed.holder.pid} of run ${armed.attemptId} may not be looked at`);
   expect(next.events).toEqual([{ kind: "trouble", code: "pid-unverifiable", message }]);
   await next.port.terminate(armed.attemptId, 0);
 });

@@ -1,6 +1,6 @@
 /** R8: the wall clock jumps, runs back, stands still and changes its offset; periods run once, and gaps are not caught up. */
 import { describe, expect, test } from "vitest";
-import type { ArmRequest } from "../../../src/actors/launcher/port.js";
+import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import { Drill } from "./drill.js";
@@ -134,12 +134,12 @@ describe("R8: a process that stood still", () => {
     const waiting: (() => void)[] = [];
     const world = new World({
       between: (ports) => {
-        const { launcher } = ports;
-        const arm = async (request: ArmRequest) => {
+        const { runner } = ports;
+        const arm = async (request: ProcessArm) => {
           await new Promise<void>((resolve) => waiting.push(resolve));
-          return launcher.arm(request);
+          return runner.arm(request);
         };
-        return { ...ports, launcher: Object.assign(Object.create(launcher) as typeof launcher, { arm }) };
+        return { ...ports, runner: Object.assign(Object.create(runner) as typeof runner, { arm }) };
       },
     });
     await world.boot([job("a", "* * * * *", { policy: { deadline: "2m" } })]);

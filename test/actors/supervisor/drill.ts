@@ -4,7 +4,7 @@
  */
 
 import type { SimulatedBehaviour } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
-import type { ArmRequest } from "../../../src/actors/launcher/port.js";
+import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import type { KronError } from "../../../src/core/base/errors/kron-error.js";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
 import { compileRule } from "../../../src/core/decision/compile.js";
@@ -28,7 +28,7 @@ export type Deed =
 
 export interface Script {
   readonly jobs: readonly JobDefinition[];
-  readonly behaviour?: (request: ArmRequest) => Partial<SimulatedBehaviour>;
+  readonly behaviour?: (request: ProcessArm) => Partial<SimulatedBehaviour>;
   /** By second after the start. */
   readonly deeds?: Readonly<Record<number, Deed>>;
   readonly seconds: number;
@@ -253,11 +253,11 @@ export class Drill {
   }
 }
 
-export function isManual({ output }: ArmRequest): boolean {
+export function isManual({ output }: ProcessArm): boolean {
   return output.to === "file" && output.name.includes(".manual.");
 }
 
-function nameOf(request: ArmRequest): string {
+function nameOf(request: ProcessArm): string {
   const { KRON_IDENTITY, KRON_PERIOD_ID } = request.env;
   return `${KRON_IDENTITY}@${KRON_PERIOD_ID}${isManual(request) ? " by hand" : ""}`;
 }

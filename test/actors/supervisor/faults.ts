@@ -2,13 +2,13 @@
  * Stands between a daemon and its ports, numbers everything that leaves it or reaches it, and does at one of these steps
  * what a test asks for: the daemon dies there, or the port fails.
  */
-import type { ArmFailure, GoOutcome, Launcher, LauncherEvent } from "../../../src/actors/launcher/port.js";
+import type { ArmFailure, GoOutcome, Runner, RunnerEvent } from "../../../src/actors/runner/port.js";
 import type { SupervisorPorts } from "../../../src/actors/supervisor/port.js";
 import { err } from "../../../src/core/base/result.js";
 import type { FaultPlan } from "../../../src/persist/memory/disk.js";
 import type { Batch, StateStore } from "../../../src/persist/store.js";
 
-export type StepName = "commit" | "arm" | "go" | "abort" | "terminate" | "adopt" | "exited" | "gate-lost";
+export type StepName = "commit" | "arm" | "go" | "abort" | "terminate" | "adopt" | "ended" | "gate-lost";
 
 export interface FaultStep {
   /** From 1, over the life of the world. */
@@ -59,7 +59,7 @@ export class Faults {
     return {
       ...ports,
       store: this.storeOf(ports.store, life, at),
-      launcher: this.launcherOf(ports.launcher, life, at),
+      runner: this.launcherOf(ports.runner, life, at),
     };
   }
 
@@ -101,9 +101,9 @@ export class Faults {
     }
   }
 
-  private launcherOf(launcher: Launcher, life: Life, at: Pass): Launcher {
+  private launcherOf(launcher: Runner, life: Life, at: Pass): Runner {
     return {
-      maxArmed: launcher.maxArmed,
+      capacity: launcher.capacity,
       arm: (request) =>
         at(
           "arm",
@@ -135,19 +135,18 @@ export class Faults {
           },
         ),
       adopt: (request) => at("adopt", () => launcher.adopt(request)),
-      signal: (attemptId, signal) => launcher.signal(attemptId, signal),
       close: () => launcher.close(),
       subscribe: (listener) => launcher.subscribe((event) => this.hear(life, listener, event)),
     };
   }
 
-  private async armed(life: Life, arming: ReturnType<Launcher["arm"]>): ReturnType<Launcher["arm"]> {
+  private async armed(life: Life, arming: ReturnType<Runner["arm"]>): ReturnType<Runner["arm"]> {
     const armed = await arming;
     if (armed.ok && life.isAlive) this.gates.add(armed.value.attemptId);
     return armed;
   }
 
-  private hear(life: Life, listener: (event: LauncherEvent) => void, event: LauncherEvent): void {
+  private hear(life: Life, listener: (event: RunnerEvent) => void, event: RunnerEvent): void {
     if (!life.isAlive) return;
     if (event.kind === "trouble") {
       listener(event);

@@ -5,7 +5,7 @@
  */
 import { afterAll, describe, expect, test } from "vitest";
 import type { SimulatedBehaviour } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
-import type { ArmRequest } from "../../../src/actors/launcher/port.js";
+import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
@@ -76,7 +76,7 @@ function randomJob(dice: Dice, identity: string): JobDefinition {
   return job(identity, schedule, { ...window, ...timeout, policy: { deadline, concurrency, suspend } });
 }
 
-function randomBehaviour(dice: Dice): (request: ArmRequest) => Partial<SimulatedBehaviour> {
+function randomBehaviour(dice: Dice): (request: ProcessArm) => Partial<SimulatedBehaviour> {
   return () => ({
     runMs: dice.of<number | null>([0, 500, 5_000, 30_000, 100_000, null]),
     exitCode: dice.of([0, 0, 0, 1, 126]),

@@ -4,7 +4,7 @@ import {
   SimulatedHost,
   type SimulatedLauncher,
 } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
-import type { ArmRequest } from "../../../src/actors/launcher/port.js";
+import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
 import type { Supervisor, SupervisorPorts } from "../../../src/actors/supervisor/port.js";
 import { createSupervisor } from "../../../src/actors/supervisor/supervisor.js";
@@ -30,7 +30,7 @@ export function job(identity: string, schedule: string, more: Record<string, unk
 }
 
 export interface WorldOptions {
-  readonly behaviour?: (request: ArmRequest) => Partial<SimulatedBehaviour>;
+  readonly behaviour?: (request: ProcessArm) => Partial<SimulatedBehaviour>;
   readonly startAt?: EpochMs;
   /** How many gates the launcher can hold. */
   readonly maxArmed?: number | undefined;
@@ -44,7 +44,7 @@ export class World {
   readonly disk = new MemoryDisk();
   readonly host: SimulatedHost;
   readonly events: SupervisorEvent[] = [];
-  readonly requests: ArmRequest[] = [];
+  readonly requests: ProcessArm[] = [];
   fatal: KronError | null = null;
   private process: {
     readonly supervisor: Supervisor;
@@ -81,7 +81,7 @@ export class World {
       clock: this.clockOf(life),
       store: requireOk(openMemoryStore(term, this.disk)),
       term,
-      launcher,
+      runner: launcher,
       copies: { isKept: () => false, keep: (key) => `${key}.corrupt` },
       bootId: this.host.bootId,
       versions: { tzVersion: "test", engineVersion: "test" },

@@ -65,8 +65,14 @@ describe("a definition that says only what it must", () => {
       url: "https://example.org/x",
       method: "GET",
       headers: {},
+      secretHeaders: {},
       body: null,
       timeoutMs: 30_000,
+      maxResponseBytes: 1_000_000,
+      excerptBytes: 512,
+      success: [{ from: 200, to: 299 }],
+      signature: null,
+      tls: { caFile: null, certFile: null, keyFile: null },
     });
   });
 });
@@ -437,6 +443,37 @@ describe("requests", () => {
     ["a header of Kron's own", { url: URL_OK, headers: { Host: "x" } }, ["field-range http.headers.Host"]],
     ["a header twice", { url: URL_OK, headers: { "X-A": "1", "x-a": "2" } }, ["field-range http.headers.x-a"]],
     ["a timeout of hours", { url: URL_OK, timeout: "2h" }, ["duration-range http.timeout"]],
+    [
+      "a header of signatures",
+      { url: URL_OK, headers: { "Webhook-Id": "x" } },
+      ["field-range http.headers.Webhook-Id"],
+    ],
+    [
+      "a header in two places",
+      { url: URL_OK, headers: { A: "1" }, header_env: { a: "A" } },
+      ["field-range http.header_env.a"],
+    ],
+    [
+      "a secret in the place of its name",
+      { url: URL_OK, header_env: { A: "s3 cr=t" } },
+      ["field-range http.header_env.A"],
+    ],
+    ["a file that is no path", { url: URL_OK, header_files: { A: "secret" } }, ["field-range http.header_files.A"]],
+    ["an answer of no size", { url: URL_OK, max_response: "0B" }, ["field-range http.max_response"]],
+    ["an excerpt that is no excerpt", { url: URL_OK, excerpt: "1MB" }, ["field-range http.excerpt"]],
+    ["a size that is none", { url: URL_OK, max_response: "much" }, ["field-type http.max_response 0-4"]],
+    ["a status that is none", { url: URL_OK, success: ["2xx", 99] }, ["field-range http.success.1"]],
+    ["a range the wrong way round", { url: URL_OK, success: "299-200" }, ["field-range http.success"]],
+    ["no status at all", { url: URL_OK, success: [] }, ["field-range http.success"]],
+    ["a signature without a secret", { url: URL_OK, signature: {} }, ["field-conflict http.signature"]],
+    [
+      "a signature with two secrets",
+      { url: URL_OK, signature: { secret_env: "A", secret_file: "/a" } },
+      ["field-conflict http.signature"],
+    ],
+    ["a certificate without its key", { url: URL_OK, client_cert_file: "/a" }, ["field-conflict http"]],
+    ["certificates without TLS", { url: "http://example.org/", ca_file: "/a" }, ["field-conflict http.url"]],
+    ["certificates that are no path", { url: URL_OK, ca_file: "ca.pem" }, ["field-range http.ca_file"]],
     [
       "too many headers",
       { url: URL_OK, headers: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`h${i}`, "x"])) },

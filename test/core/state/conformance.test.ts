@@ -21,9 +21,9 @@ const P3 = decisionOf("2026-03-03T00:00:00Z", null);
 const NOW = at("2026-03-01T02:00:00.700Z");
 const LIMIT = 5;
 const EMPTY = newDocument(IDENTITY);
-const PROCESS = { pid: 7, pidStartTicks: 70, bootId: "b", attemptId: "a7" };
-const ENDING = { exitCode: 0, signal: null, reason: null };
-const RUN = { source: null, periodId: P1.periodId, pid: 7 };
+const PROCESS = { attemptId: "a7", holder: { kind: "process", pid: 7, startTicks: 70, bootId: "b" } } as const;
+const ENDING = { kind: "exited", code: 0, signal: null, reason: null } as const;
+const RUN = { attemptId: "a7", source: null, periodId: P1.periodId, pid: 7 };
 
 const claimed = claimPeriod(EMPTY, P1, PROCESS, NOW).document;
 
@@ -35,7 +35,7 @@ const WRITTEN: readonly (readonly [title: string, document: StateDocument])[] = 
   ["fence", fencePeriod(EMPTY, P2, NOW, LIMIT).document],
   [
     "slot",
-    claimSlot(EMPTY, { source: "manual", slotAt: at("2026-03-01T02:30:00Z"), process: PROCESS, aftermath: null }, NOW)
+    claimSlot(EMPTY, { source: "manual", slotAt: at("2026-03-01T02:30:00Z"), ...PROCESS, aftermath: null }, NOW)
       .document,
   ],
   ["definition", define(claimed, "h", P2.nominalAt, NOW).document],

@@ -47,7 +47,7 @@ describe("views", () => {
 
   it("S26: what runs, newest first", () => {
     expect(activeRuns(FULL)).toEqual([
-      runOf("2026-03-01T00:00:00Z", 4711),
+      { ...runOf("2026-03-01T00:00:00Z", 4711), attemptId: "a-1" },
       runOf("2026-02-28T12:00:00.250Z", 17, "manual"),
     ]);
   });

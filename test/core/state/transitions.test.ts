@@ -4,20 +4,15 @@ import type { Decision } from "../../../src/core/decision/model.js";
 import type { RunKey } from "../../../src/core/period/policy.js";
 import { define, pause, resume, retire, rewind } from "../../../src/core/state/definition-transitions.js";
 import { activeRuns, activeStates, keyOf, newDocument, type StateDocument } from "../../../src/core/state/document.js";
+import { EXIT_UNSEEN, START_UNCONFIRMED } from "../../../src/core/state/ending.js";
 import {
-  type ClaimedProcess,
+  type Claimed,
   claimPeriod,
   claimSlot,
   closePeriod,
   fencePeriod,
 } from "../../../src/core/state/period-transitions.js";
-import {
-  completeRun,
-  confirmRun,
-  EXIT_UNSEEN,
-  type RunEnding,
-  START_UNCONFIRMED,
-} from "../../../src/core/state/run-transitions.js";
+import { completeRun, confirmRun } from "../../../src/core/state/run-transitions.js";
 import { sealed, type Transition } from "../../../src/core/state/transition.js";
 import { at, decisionOf, IDENTITY } from "../../support/scheduling.js";
 
@@ -29,10 +24,18 @@ const NOW = at("2026-03-01T02:00:00.700Z");
 const LATER = at("2026-03-01T03:00:00Z");
 const LIMIT = 5;
 const EMPTY = newDocument(IDENTITY);
-const SUCCESS: RunEnding = { exitCode: 0, signal: null, reason: null };
+const SUCCESS = { kind: "exited", code: 0, signal: null, reason: null } as const;
 
-const process = (pid: number): ClaimedProcess => ({ pid, pidStartTicks: pid * 10, bootId: "b", attemptId: `a${pid}` });
-const run = (decision: Decision, pid: number): RunKey => ({ source: null, periodId: decision.periodId, pid });
+const process = (pid: number): Claimed => ({
+  attemptId: `a${pid}`,
+  holder: { kind: "process", pid, startTicks: pid * 10, bootId: "b" },
+});
+const run = (decision: Decision, pid: number): RunKey => ({
+  attemptId: null,
+  source: null,
+  periodId: decision.periodId,
+  pid,
+});
 const claimed = (document: StateDocument, decision: Decision, pid: number): StateDocument =>
   claimPeriod(document, decision, process(pid), NOW).document;
 const pids = (document: StateDocument): readonly number[] => activeStates(document).map((active) => active.PID);
@@ -73,7 +76,7 @@ describe("claim", () => {
         nominalAt: P1.nominalAt,
         chosenAt: P1.chosenAt,
       },
-      { ...common, kind: "run_started", run: run(P1, 7), attemptId: "a7" },
+      { ...common, kind: "run_started", run: { ...run(P1, 7), attemptId: "a7" }, holder: "process" },
     ]);
   });
 
@@ -84,7 +87,7 @@ describe("claim", () => {
   it("S40: a slot counts as active and handles nothing", () => {
     const slot = claimSlot(
       document,
-      { source: "manual", slotAt: at("2026-03-01T02:30:00.250Z"), process: process(8), aftermath: null },
+      { source: "manual", slotAt: at("2026-03-01T02:30:00.250Z"), ...process(8), aftermath: null },
       NOW,
     );
     expect(activeRuns(slot.document).map((active) => [active.source, active.periodId])).toEqual([
@@ -102,7 +105,7 @@ describe("claim", () => {
 
 describe("broken invariants", () => {
   const handled = claimed(EMPTY, P2, 7);
-  const slot = claimSlot(EMPTY, { source: "manual", slotAt: NOW, process: process(1), aftermath: null }, NOW).document;
+  const slot = claimSlot(EMPTY, { source: "manual", slotAt: NOW, ...process(1), aftermath: null }, NOW).document;
 
   it.each<[title: string, attempt: () => unknown]>([
     ["S12: the handled period cannot be claimed again", () => claimed(handled, P2, 8)],
@@ -114,11 +117,11 @@ describe("broken invariants", () => {
     ["an unschedulable period cannot be claimed", () => claimed(EMPTY, DARK, 8)],
     [
       "S40: a slot is claimed once",
-      () => claimSlot(slot, { source: "manual", slotAt: NOW, process: process(2), aftermath: null }, NOW),
+      () => claimSlot(slot, { source: "manual", slotAt: NOW, ...process(2), aftermath: null }, NOW),
     ],
     [
       "S40: nor an older slot of its source",
-      () => claimSlot(slot, { source: "manual", slotAt: NOW - 1, process: process(2), aftermath: null }, NOW),
+      () => claimSlot(slot, { source: "manual", slotAt: NOW - 1, ...process(2), aftermath: null }, NOW),
     ],
     ["S32: a rewind cannot go forward", () => rewind(handled, P3.nominalAt, P1.nominalAt, "op", NOW)],
     ["S32: nor behind the current period", () => rewind(handled, P1.nominalAt, P2.nominalAt, "op", NOW)],
@@ -193,13 +196,7 @@ describe("completion", () => {
   const three = claimed(claimed(claimed(EMPTY, P1, 1), P2, 2), P3, 3);
 
   it("STATE history: exit code and times are kept, ActiveExecution is cleared", () => {
-    const { document, facts } = completeRun(
-      claimed(EMPTY, P1, 7),
-      run(P1, 7),
-      { ...SUCCESS, exitCode: 3 },
-      LATER,
-      LIMIT,
-    );
+    const { document, facts } = completeRun(claimed(EMPTY, P1, 7), run(P1, 7), { ...SUCCESS, code: 3 }, LATER, LIMIT);
     expect([document.ActiveExecution, document.History]).toEqual([
       null,
       [
@@ -215,7 +212,7 @@ describe("completion", () => {
       ],
     ]);
     expect(facts).toEqual([
-      { kind: "run_ended", identity: IDENTITY, run: run(P1, 7), exitCode: 3, signal: null, reason: null, at: LATER },
+      { kind: "run_ended", identity: IDENTITY, run: run(P1, 7), ending: { ...SUCCESS, code: 3 }, at: LATER },
     ]);
   });
 
@@ -355,8 +352,7 @@ describe("any sequence of transitions", () => {
       claim: () => claimPeriod(document, decision, process(pid), NOW),
       close: () => closePeriod(document, decision, { outcome: "missed", reason: "deadline" }, NOW, LIMIT),
       complete: () => completeRun(document, run(decision, pid), SUCCESS, NOW, LIMIT),
-      slot: () =>
-        claimSlot(document, { source: "manual", slotAt: NOW + n, process: process(pid), aftermath: null }, NOW),
+      slot: () => claimSlot(document, { source: "manual", slotAt: NOW + n, ...process(pid), aftermath: null }, NOW),
       pause: () => pause(document, LATER, "x", NOW),
       define: () => define(document, `h${n}`, null, NOW),
     };

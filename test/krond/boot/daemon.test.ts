@@ -99,12 +99,18 @@ describe("krond start", () => {
     expect(krond.stderr + JSON.stringify(krond.lines)).not.toContain("canary");
   });
 
-  it("an http target is refused with the words that say so", async () => {
-    const here = place(`  - { identity: t/h, schedule: "* * * * *", http: { url: "https://example.org/" } }\n`);
+  it("a request to a private address is refused with the way out, and with it the daemon starts", async () => {
+    const here = place(`  - { identity: t/h, schedule: "* * * * *", http: { url: "http://127.0.0.1:9/" } }\n`);
     fs.writeFileSync(here.config, fs.readFileSync(here.config, "utf8").replace(/^defaults:\n.*\n/m, ""));
     const krond = startKrond(here.config, here.state);
     expect(await krond.ended).toBe(2);
-    expect(krond.stderr).toContain("http targets are not available yet");
+    expect(krond.stderr).toContain("requests may not go to a private address");
+    expect(krond.stderr).toContain("--allow-private");
+    for (const way of [["--allow-private"], ["--allow", "10.0.0.0/8,127.0.0.0/8"]]) {
+      const allowed = startKrond(here.config, here.state, way);
+      await allowed.ready();
+      await allowed.kill("SIGTERM");
+    }
   });
 
   it("S31: a state directory that is open to others exits with 3", async () => {

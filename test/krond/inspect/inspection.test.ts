@@ -27,7 +27,7 @@ async function inspection() {
   const store = requireOk(openMemoryStore(term, disk));
   const host = new SimulatedHost(systemClock, () => ({ runMs: null, exitCode: 0 }));
   const lifecycle = new Lifecycle();
-  const ports = { clock: systemClock, lifecycle, store, launcher: host.launcher(), log: SILENT_LOG };
+  const ports = { clock: systemClock, lifecycle, store, runner: host.launcher(), log: SILENT_LOG };
   const subject = new Inspection({ host: "127.0.0.1", port: 0, origins: [] }, ports);
   const url = await subject.open();
   open.push(async () => {

@@ -20,7 +20,6 @@ launcherContract("a launcher that is watched", async () => {
   const launcher = new LauncherWatch(host.launcher(), audience, () => clock.now());
   return {
     launcher,
-    bootId: host.bootId,
     request: (attemptId, work) => {
       works.set(attemptId, work);
       return shellRequest("make-believe", { attemptId });
@@ -113,7 +112,11 @@ describe("the launcher as an actor", () => {
       "a run of an earlier daemon that is gone",
       { runMs: null, exitCode: 0 },
       async (launcher: LauncherWatch) =>
-        launcher.adopt({ attemptId: "old", pid: 1, startTicks: 1, bootId: "b", output: null }),
+        launcher.adopt({
+          attemptId: "old",
+          holder: { kind: "process", pid: 1, startTicks: 1, bootId: "b" },
+          output: null,
+        }),
       ["ADOPT", "ADOPTED"],
     ],
   ])("%s", async (_, behaviour, play, names) => {

@@ -93,8 +93,8 @@ describe("the life of a period, as frames", () => {
     job.exited(T10, "a1", 3);
     const contexts = told().flatMap(({ frame }) => ("snapshot" in frame ? [frame.snapshot.context["ending"]] : []));
     expect(contexts.slice(0, 2)).toEqual([
-      { exitCode: 3, signal: null, reason: null },
-      { exitCode: 3, signal: null, reason: null },
+      { kind: "exited", code: 3, signal: null, reason: null },
+      { kind: "exited", code: 3, signal: null, reason: null },
     ]);
   });
 });

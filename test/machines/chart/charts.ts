@@ -26,20 +26,20 @@ export interface Subject {
 const NOW = at("2026-03-05T00:00:00Z");
 const P1 = decisionOf("2026-03-02T00:00:00Z", "2026-03-02T02:00:00Z");
 const P2 = decisionOf("2026-03-03T00:00:00Z", "2026-03-03T02:00:00Z");
-const GATE = { pid: 7, pidStartTicks: 5, bootId: "b", attemptId: "a" };
-const ENDING = { exitCode: 0, signal: null, reason: null };
-const RUN = { source: null, periodId: P1.periodId, pid: 7 };
+const GATE = { kind: "process", pid: 7, startTicks: 5, bootId: "b" } as const;
+const ENDING = { kind: "exited", code: 0, signal: null, reason: null } as const;
+const RUN = { attemptId: "a", source: null, periodId: P1.periodId, pid: 7 };
 const BOOLEANS = [false, true];
 
 const JOB: readonly JobEvent[] = [
-  { type: "CLAIM", decision: P1, process: GATE, attemptId: "a", now: NOW },
-  { type: "CLAIM", decision: P2, process: { ...GATE, pid: 8 }, attemptId: "b", now: NOW },
+  { type: "CLAIM", decision: P1, holder: GATE, attemptId: "a", now: NOW },
+  { type: "CLAIM", decision: P2, holder: { ...GATE, pid: 8 }, attemptId: "b", now: NOW },
   {
     type: "CLAIM_SLOT",
     aftermath: null,
     source: "manual",
     slotAt: NOW,
-    process: { ...GATE, pid: 9 },
+    holder: { ...GATE, pid: 9 },
     attemptId: "c",
     now: NOW,
   },
@@ -79,7 +79,7 @@ const PERIOD: readonly PeriodEvent[] = [
 ] as readonly PeriodEvent[];
 
 const EXECUTION: readonly ExecutionEvent[] = [
-  { type: "READY", process: GATE },
+  { type: "READY", holder: GATE },
   { type: "FAILED", code: "fork-failed" },
   { type: "CLAIM" },
   { type: "DURABLE", now: 1000 },

@@ -4,7 +4,7 @@
  */
 import * as fs from "node:fs";
 import { err, ok, type Result } from "../../../core/base/result.js";
-import type { ArmFailure } from "../port.js";
+import type { ArmFailure } from "../../runner/port.js";
 import { failure } from "../request-check.js";
 import { findProgram, runHelper } from "./helper.js";
 import { LAUNCHER_LIMITS } from "./limits.js";

@@ -3,11 +3,11 @@
  * stays unknown.
  */
 import { livenessOf } from "../../process-identity.js";
-import type { Armed } from "../port.js";
+import type { GatedRun } from "../port.js";
 import { LAUNCHER_LIMITS } from "./limits.js";
 
 export class AdoptedProcesses {
-  private readonly runs = new Map<string, Armed>();
+  private readonly runs = new Map<string, GatedRun>();
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -15,7 +15,7 @@ export class AdoptedProcesses {
     private readonly onEnd: (attemptId: string) => void,
   ) {}
 
-  watch(run: Armed): void {
+  watch(run: GatedRun): void {
     this.runs.set(run.attemptId, run);
     this.timer ??= setTimeout(() => this.look(), 0);
   }

@@ -1,6 +1,7 @@
 /** One attempt as the launcher process sees it, and what its state means in the words of the protocol. */
 
-import type { Armed, ArmFailure, Exited, OutputPlan } from "../port.js";
+import type { ArmFailure } from "../../runner/port.js";
+import type { ExitCause, GatedRun, OutputPlan } from "../port.js";
 import type { LauncherFrame } from "../protocol.js";
 import { failure } from "../request-check.js";
 import type { GateWord } from "./gate.js";
@@ -30,7 +31,7 @@ export interface Attempt {
   overdue: NodeJS.Timeout | null;
   cap: OutputCap | null;
   cgroup: string | null;
-  cause: Exited["cause"];
+  cause: ExitCause;
 }
 
 export function newAttempt(id: string, plan: OutputPlan, file: string | null, identity: Identity | null): Attempt {
@@ -52,7 +53,7 @@ export function newAttempt(id: string, plan: OutputPlan, file: string | null, id
   };
 }
 
-export function runOf(attempt: Attempt): Armed {
+export function runOf(attempt: Attempt): GatedRun {
   return { attemptId: attempt.id, pid: attempt.pid, startTicks: attempt.startTicks };
 }
 

@@ -6,7 +6,7 @@ import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import type { Duplex } from "node:stream";
 import { spawnErrorCode } from "../../../core/base/errors/errno.js";
 import type { EpochMs } from "../../../core/time/instant.js";
-import type { ArmFailure } from "../port.js";
+import type { ArmFailure } from "../../runner/port.js";
 import { failure } from "../request-check.js";
 import { environmentBlock, type GateWord, goLine } from "./gate.js";
 import type { OpenOutput } from "./output.js";

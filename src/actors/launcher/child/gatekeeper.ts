@@ -6,8 +6,9 @@ import * as fs from "node:fs";
 import type { EpochMs } from "../../../core/time/instant.js";
 import { identityOf, readBootId } from "../../process-identity.js";
 import { ProcessScanner } from "../../process-scan.js";
-import { signalGroup, type TreeTarget, terminateTree } from "../../process-tree.js";
-import type { Armed, ArmFailure, ArmRequest, OutputPlan, RunOutput } from "../port.js";
+import { type TreeTarget, terminateTree } from "../../process-tree.js";
+import type { ArmFailure } from "../../runner/port.js";
+import type { GatedRun, OutputPlan, ProcessArm, RunOutput } from "../port.js";
 import type { DaemonFrame, LauncherFrame } from "../protocol.js";
 import { argvOf, failure } from "../request-check.js";
 import { Accounts } from "./accounts.js";
@@ -70,9 +71,6 @@ export class Gatekeeper {
       case "tidy":
         this.tidyUp(frame.output.plan, this.capOf(frame.output.path, frame.output.plan, null));
         return;
-      case "signal":
-        this.send({ t: "signalled", call: frame.call, wasThere: signalGroup(this.targetOf(frame.run), frame.signal) });
-        return;
       case "terminate":
         void this.terminate(frame.run, frame.graceMs, frame.call);
         return;
@@ -95,13 +93,13 @@ export class Gatekeeper {
     await Promise.all(this.tidying);
   }
 
-  private async arm(request: ArmRequest): Promise<void> {
+  private async arm(request: ProcessArm): Promise<void> {
     const refusal = await this.open(request);
     if (refusal !== null) this.send({ t: "refused", id: request.attemptId, ...refusal });
   }
 
   /** null: a process exists, and everything more comes as events. */
-  private async open(request: ArmRequest): Promise<ArmFailure | null> {
+  private async open(request: ProcessArm): Promise<ArmFailure | null> {
     const identity = await resolveIdentity(this.accounts, this.own, request.user, request.group);
     if (!identity.ok) return identity.error;
     await this.pacer.turn();
@@ -116,7 +114,7 @@ export class Gatekeeper {
     return stdin.ok ? null : stdin.error;
   }
 
-  private spawn(request: ArmRequest, identity: Identity, output: OpenOutput, stdin: number | "ignore"): void {
+  private spawn(request: ProcessArm, identity: Identity, output: OpenOutput, stdin: number | "ignore"): void {
     const { account } = identity;
     const gate = gateArgv({
       shell: this.shell,
@@ -265,7 +263,7 @@ export class Gatekeeper {
     }
   }
 
-  private adopt(run: Armed, output: RunOutput | null): void {
+  private adopt(run: GatedRun, output: RunOutput | null): void {
     const plan: OutputPlan = output?.plan ?? { to: "discard" };
     const attempt = newAttempt(run.attemptId, plan, output?.path ?? null, null);
     attempt.pid = run.pid;
@@ -292,14 +290,14 @@ export class Gatekeeper {
       this.trouble(`a run above its output cap cannot be ended: processes ${survivors.join(", ")}`);
   }
 
-  private async terminate(run: Armed, graceMs: number, call: number): Promise<void> {
+  private async terminate(run: GatedRun, graceMs: number, call: number): Promise<void> {
     const target = this.targetOf(run);
     const end = await terminateTree(target, limitsOf(graceMs), this.scanner);
     this.cgroups.leave(target.cgroup);
     this.send({ t: "terminated", call, ...end });
   }
 
-  private targetOf(run: Armed): TreeTarget {
+  private targetOf(run: GatedRun): TreeTarget {
     const cgroup = this.attempts.get(run.attemptId)?.cgroup ?? this.cgroups.find(run.attemptId);
     return { ...run, bootId: this.bootId, cgroup };
   }

@@ -8,7 +8,8 @@ import * as os from "node:os";
 import * as path from "node:path";
 import type { Stream } from "node:stream";
 import { err, ok, type Result } from "../../../core/base/result.js";
-import type { ArmFailure, OutputPlan } from "../port.js";
+import type { ArmFailure } from "../../runner/port.js";
+import type { OutputPlan } from "../port.js";
 import { failure } from "../request-check.js";
 import { findProgram, NO_DAEMON_LINE } from "./helper.js";
 

@@ -4,7 +4,7 @@
  */
 import * as fs from "node:fs";
 import { err, ok, type Result } from "../../../core/base/result.js";
-import type { ArmFailure } from "../port.js";
+import type { ArmFailure } from "../../runner/port.js";
 import { failure } from "../request-check.js";
 import type { Account, Accounts } from "./accounts.js";
 import { findProgram } from "./helper.js";

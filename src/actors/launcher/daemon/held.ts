@@ -1,6 +1,8 @@
 /** One attempt as the daemon's side of the launcher sees it. */
 import type { Result } from "../../../core/base/result.js";
-import type { AdoptRequest, Armed, ArmFailure, Exited, GoOutcome } from "../port.js";
+import { EXIT_UNSEEN } from "../../../core/state/ending.js";
+import type { Armed, ArmFailure, Ended, GoOutcome } from "../../runner/port.js";
+import type { GatedRun, RunOutput } from "../port.js";
 import type { LauncherFrame } from "../protocol.js";
 import type { Station } from "./stations.js";
 
@@ -10,21 +12,21 @@ export interface Held {
   readonly id: string;
   readonly station: Station;
   /** Where its output goes: what a new launcher needs to keep the cap. */
-  readonly output: AdoptRequest["output"];
-  armed: Armed;
+  readonly output: RunOutput | null;
+  run: GatedRun;
   phase: "arming" | "armed" | "going" | "aborting" | "running";
   answerArm: (answer: ArmAnswer) => void;
   answerGo: (outcome: GoOutcome) => void;
   answerAbort: () => void;
 }
 
-export function newHeld(armed: Armed, output: AdoptRequest["output"], station: Station): Held {
+export function newHeld(run: GatedRun, output: RunOutput | null, station: Station): Held {
   const nobodyAsked = () => undefined;
   return {
-    id: armed.attemptId,
+    id: run.attemptId,
     station,
     output,
-    armed,
+    run,
     phase: "arming",
     answerArm: nobodyAsked,
     answerGo: nobodyAsked,
@@ -37,15 +39,13 @@ export function isAskedAbout(held: Held): boolean {
   return held.phase !== "armed" && held.phase !== "running";
 }
 
-export function exitOf(armed: Armed, frame: Extract<LauncherFrame, { t: "exited" }>): Exited {
-  return {
-    kind: "exited",
-    attemptId: armed.attemptId,
-    pid: armed.pid,
-    exitCode: frame.code,
-    signal: frame.signal,
-    endedAt: frame.at,
-    wasObserved: frame.wasObserved,
-    cause: frame.cause,
-  };
+export function endOf({ attemptId, pid }: GatedRun, frame: Extract<LauncherFrame, { t: "exited" }>): Ended {
+  const { code, signal, cause: reason, at: endedAt, wasObserved } = frame;
+  const ending = wasObserved ? ({ kind: "exited", code, signal, reason } as const) : EXIT_UNSEEN;
+  return { kind: "ended", attemptId, pid, ending, endedAt };
+}
+
+/** As it will be claimed (S27). */
+export function armedOf({ attemptId, pid, startTicks }: GatedRun, bootId: string): Armed {
+  return { attemptId, holder: { kind: "process", pid, startTicks, bootId } };
 }

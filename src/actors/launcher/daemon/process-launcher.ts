@@ -7,24 +7,22 @@ import { fileURLToPath } from "node:url";
 import { KronError } from "../../../core/base/errors/kron-error.js";
 import { err, ok } from "../../../core/base/result.js";
 import type { EpochMs } from "../../../core/time/instant.js";
-import { livenessOf, PROCESS_TABLE, type ProcessTable, readBootId } from "../../process-identity.js";
+import {
+  livenessOf,
+  PROCESS_TABLE,
+  type ProcessIdentity,
+  type ProcessTable,
+  readBootId,
+} from "../../process-identity.js";
+import type { AdoptOutcome, AdoptRequest, Armed, GoOutcome, RunnerEvent, Termination } from "../../runner/port.js";
 import { isStillGated } from "../child/gate.js";
 import { LAUNCHER_LIMITS } from "../child/limits.js";
 import { outputPath } from "../child/output.js";
-import type {
-  AdoptOutcome,
-  AdoptRequest,
-  Armed,
-  ArmRequest,
-  GoOutcome,
-  Launcher,
-  LauncherEvent,
-  Termination,
-} from "../port.js";
+import type { Launcher, ProcessArm } from "../port.js";
 import type { DaemonFrame, LauncherFrame } from "../protocol.js";
 import { checkRequest, failure } from "../request-check.js";
 import { type GateFate, settleGate } from "./gate-proof.js";
-import { type ArmAnswer, exitOf, type Held, isAskedAbout, newHeld } from "./held.js";
+import { type ArmAnswer, armedOf, endOf, type Held, isAskedAbout, newHeld } from "./held.js";
 import { type Station, Stations } from "./stations.js";
 
 export interface ProcessLauncherOptions {
@@ -48,11 +46,11 @@ export async function startLauncher(options: ProcessLauncherOptions = {}): Promi
 }
 
 interface Waiting {
-  readonly request: ArmRequest;
+  readonly request: ProcessArm;
   readonly answer: (answer: ArmAnswer) => void;
 }
 
-type CallFrame = Extract<DaemonFrame, { t: "signal" | "terminate" }>;
+type CallFrame = Extract<DaemonFrame, { t: "terminate" }>;
 
 interface Call {
   readonly frame: CallFrame;
@@ -65,7 +63,7 @@ class ProcessLauncher implements Launcher {
   private readonly held = new Map<string, Held>();
   private readonly waiting: Waiting[] = [];
   private readonly calls = new Map<number, Call>();
-  private readonly listeners = new Set<(event: LauncherEvent) => void>();
+  private readonly listeners = new Set<(event: RunnerEvent) => void>();
   private readonly bootId = readBootId();
   private readonly processTable: ProcessTable;
   private lastCall = 0;
@@ -91,6 +89,10 @@ class ProcessLauncher implements Launcher {
     return this.stations.maxArmed;
   }
 
+  get capacity(): { readonly process: number } {
+    return { process: this.maxArmed };
+  }
+
   async start(): Promise<void> {
     const failed = await this.stations.start();
     if (failed === null) return;
@@ -99,7 +101,7 @@ class ProcessLauncher implements Launcher {
     throw new KronError("launcher-unavailable", `the launcher process cannot be started: ${failed}`, details);
   }
 
-  async arm(request: ArmRequest): Promise<ArmAnswer> {
+  async arm(request: ProcessArm): Promise<ArmAnswer> {
     if (this.isClosed) return err(failure("launcher-unavailable", "the launcher is closed"));
     const refusal = checkRequest(request);
     if (refusal !== null) return err(refusal);
@@ -134,45 +136,41 @@ class ProcessLauncher implements Launcher {
   }
 
   /** S27: only what is the same process in every respect; and only if it is past its gate (S23). */
-  async adopt(request: AdoptRequest): Promise<AdoptOutcome> {
-    const fate = await this.fateOf(request);
+  async adopt({ attemptId, holder, output }: AdoptRequest): Promise<AdoptOutcome> {
+    if (holder.kind !== "process") return "gone";
+    const { pid, startTicks, bootId } = holder;
+    // Only a full match is trusted: without its birth and its boot a number says nothing.
+    if (startTicks === null || bootId === null) return "gone";
+    const fate = await this.fateOf(attemptId, { pid, startTicks, bootId });
     const station = this.stations.leastBusy();
     if (fate !== "ran") {
-      if (request.output !== null) station.link.send({ t: "tidy", output: request.output });
+      if (output !== null) station.link.send({ t: "tidy", output });
       return fate;
     }
-    const armed = { attemptId: request.attemptId, pid: request.pid, startTicks: request.startTicks };
-    const held = newHeld(armed, request.output, station);
+    const held = newHeld({ attemptId, pid, startTicks }, output, station);
     held.phase = "running";
     this.held.set(held.id, held);
     this.watchRun(held);
     return "watching";
   }
 
-  private async fateOf(request: AdoptRequest): Promise<GateFate> {
-    const liveness = livenessOf(request, this.bootId, this.processTable);
+  private async fateOf(attemptId: string, identity: ProcessIdentity): Promise<GateFate> {
+    const liveness = livenessOf(identity, this.bootId, this.processTable);
     if (liveness === "gone") return "gone";
-    if (liveness === "unverifiable") this.emit(unverifiable(request));
-    const isGate = liveness === "alive" && isStillGated(request.pid);
-    return isGate ? settleGate(request, LAUNCHER_LIMITS.adoptedGateMs) : "ran";
-  }
-
-  async signal(attemptId: string, signal: NodeJS.Signals): Promise<boolean> {
-    const held = this.held.get(attemptId);
-    if (held === undefined) return false;
-    const answer = await this.call(held, (call) => ({ t: "signal", run: held.armed, signal, call }));
-    return answer?.t === "signalled" && answer.wasThere;
+    if (liveness === "unverifiable") this.emit(unverifiable(attemptId, identity.pid));
+    const isGate = liveness === "alive" && isStillGated(identity.pid);
+    return isGate ? settleGate(identity, LAUNCHER_LIMITS.adoptedGateMs) : "ran";
   }
 
   async terminate(attemptId: string, graceMs: number): Promise<Termination> {
     const held = this.held.get(attemptId);
     if (held === undefined) return { survivors: [], wasKilled: false };
-    const answer = await this.call(held, (call) => ({ t: "terminate", run: held.armed, graceMs, call }));
-    if (answer?.t !== "terminated") return { survivors: [held.armed.pid], wasKilled: false };
+    const answer = await this.call(held, (call) => ({ t: "terminate", run: held.run, graceMs, call }));
+    if (answer?.t !== "terminated") return { survivors: [held.run.pid], wasKilled: false };
     return { survivors: answer.survivors, wasKilled: answer.wasKilled };
   }
 
-  subscribe(listener: (event: LauncherEvent) => void): () => void {
+  subscribe(listener: (event: RunnerEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
@@ -222,7 +220,7 @@ class ProcessLauncher implements Launcher {
 
   /** GO was on its way when contact was lost. */
   private async investigate(held: Held): Promise<void> {
-    const fate = await settleGate({ ...held.armed, bootId: this.bootId }, LAUNCHER_LIMITS.releasedGateMs);
+    const fate = await settleGate({ ...held.run, bootId: this.bootId }, LAUNCHER_LIMITS.releasedGateMs);
     if (fate === "ran") {
       held.phase = "running";
       held.answerGo("started");
@@ -238,7 +236,6 @@ class ProcessLauncher implements Launcher {
       case "trouble":
         this.emit({ kind: "trouble", code: frame.code, message: frame.message });
         return;
-      case "signalled":
       case "terminated":
         this.calls.get(frame.call)?.answer(frame);
         this.calls.delete(frame.call);
@@ -256,9 +253,9 @@ class ProcessLauncher implements Launcher {
   private heardOf(held: Held, frame: Extract<LauncherFrame, { id: string }>): void {
     switch (frame.t) {
       case "armed":
-        held.armed = { attemptId: held.id, pid: frame.pid, startTicks: frame.startTicks };
+        held.run = { attemptId: held.id, pid: frame.pid, startTicks: frame.startTicks };
         held.phase = "armed";
-        held.answerArm(ok(held.armed));
+        held.answerArm(ok(armedOf(held.run, this.bootId)));
         this.armingDone(held.station);
         return;
       case "refused":
@@ -285,7 +282,7 @@ class ProcessLauncher implements Launcher {
         return;
       case "exited":
         this.held.delete(held.id);
-        this.emit(exitOf(held.armed, frame));
+        this.emit(endOf(held.run, frame));
     }
   }
 
@@ -318,7 +315,7 @@ class ProcessLauncher implements Launcher {
   }
 
   private watchRun(held: Held): void {
-    if (held.station.link.isUp) held.station.link.send({ t: "adopt", run: held.armed, output: held.output });
+    if (held.station.link.isUp) held.station.link.send({ t: "adopt", run: held.run, output: held.output });
   }
 
   private call(held: Held, frameOf: (call: number) => CallFrame): Promise<LauncherFrame | null> {
@@ -346,13 +343,13 @@ class ProcessLauncher implements Launcher {
     for (const { answer } of this.waiting.splice(0)) answer(err(failure("launcher-unavailable", message)));
   }
 
-  private emit(event: LauncherEvent): void {
+  private emit(event: RunnerEvent): void {
     for (const listener of this.listeners) listener(event);
   }
 }
 
 /** S27: never forgotten for that, and never signalled; somebody should know. */
-function unverifiable({ attemptId, pid }: AdoptRequest): LauncherEvent {
+function unverifiable(attemptId: string, pid: number): RunnerEvent {
   const message = `process ${pid} of run ${attemptId} may not be looked at: it counts as running and is never signalled`;
   return { kind: "trouble", code: "pid-unverifiable", message };
 }

@@ -5,21 +5,20 @@
 
 import { err, ok, type Result } from "../../../core/base/result.js";
 import { isPast } from "../../../core/period/lateness.js";
+import { type Ending, EXIT_UNSEEN } from "../../../core/state/ending.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { Clock, Timer } from "../../clock.js";
-import { LAUNCHER_LIMITS } from "../child/limits.js";
 import type {
   AdoptOutcome,
   AdoptRequest,
   Armed,
   ArmFailure,
-  ArmRequest,
-  Exited,
   GoOutcome,
-  Launcher,
-  LauncherEvent,
+  RunnerEvent,
   Termination,
-} from "../port.js";
+} from "../../runner/port.js";
+import { LAUNCHER_LIMITS } from "../child/limits.js";
+import type { GatedRun, Launcher, ProcessArm } from "../port.js";
 import { checkRequest, failure } from "../request-check.js";
 
 export interface SimulatedBehaviour {
@@ -48,12 +47,12 @@ export interface Execution {
 
 /** Sees what happens on the machine itself, whatever daemons believe. */
 export interface HostWitness {
-  executed(request: ArmRequest, startedAt: EpochMs): void;
-  ended(request: ArmRequest, endedAt: EpochMs): void;
+  executed(request: ProcessArm, startedAt: EpochMs): void;
+  ended(request: ProcessArm, endedAt: EpochMs): void;
 }
 
-interface Run extends Armed {
-  readonly request: ArmRequest;
+interface Run extends GatedRun {
+  readonly request: ProcessArm;
   readonly behaviour: SimulatedBehaviour;
   phase: "gated" | "running";
   /** Who hears how it ended: its launcher, as long as that lives. */
@@ -62,6 +61,8 @@ interface Run extends Armed {
   watcher: SimulatedLauncher | null;
   timer: Timer | null;
 }
+
+type ExitedHow = Pick<Extract<Ending, { kind: "exited" }>, "code" | "signal">;
 
 const FIRST_PID = 1_000;
 const TICK_MS = 10;
@@ -75,7 +76,7 @@ export class SimulatedHost {
 
   constructor(
     readonly clock: Clock,
-    readonly behaviourOf: (request: ArmRequest) => SimulatedBehaviour,
+    readonly behaviourOf: (request: ProcessArm) => SimulatedBehaviour,
     private readonly witness: HostWitness | null = null,
   ) {}
 
@@ -83,7 +84,7 @@ export class SimulatedHost {
     return `boot-${this.boots}`;
   }
 
-  get running(): readonly Armed[] {
+  get running(): readonly GatedRun[] {
     return [...this.runs.values()].filter((run) => run.phase === "running");
   }
 
@@ -101,7 +102,7 @@ export class SimulatedHost {
     this.boots += 1;
   }
 
-  create(request: ArmRequest, behaviour: SimulatedBehaviour, parent: SimulatedLauncher): Run {
+  create(request: ProcessArm, behaviour: SimulatedBehaviour, parent: SimulatedLauncher): Run {
     const startTicks = Math.floor(this.clock.monotonicMs() / TICK_MS);
     const base = { attemptId: request.attemptId, pid: this.nextPid++, startTicks, request, behaviour };
     const run: Run = { ...base, phase: "gated", parent, watcher: parent, timer: null };
@@ -109,9 +110,10 @@ export class SimulatedHost {
     return run;
   }
 
-  find(armed: Armed): Run | null {
-    const run = this.runs.get(armed.attemptId);
-    return run !== undefined && run.pid === armed.pid && run.startTicks === armed.startTicks ? run : null;
+  find({ attemptId, holder }: Armed): Run | null {
+    const run = this.runs.get(attemptId);
+    if (run === undefined || holder.kind !== "process" || holder.bootId !== this.bootId) return null;
+    return run.pid === holder.pid && run.startTicks === holder.startTicks ? run : null;
   }
 
   byAttempt(attemptId: string): Run | null {
@@ -119,13 +121,13 @@ export class SimulatedHost {
   }
 
   execute(run: Run): void {
-    const { exitCode, runMs, signal } = run.behaviour;
+    const { exitCode: code, runMs, signal } = run.behaviour;
     const startedAt = this.clock.now();
     run.phase = "running";
     if (this.witness === null) this.executions.push({ attemptId: run.attemptId, pid: run.pid, startedAt });
     else this.witness.executed(run.request, startedAt);
     if (runMs === null) return;
-    const how = signal === undefined ? { exitCode, signal: null } : { exitCode: null, signal };
+    const how = signal === undefined ? { code, signal: null } : { code: null, signal };
     run.timer = this.clock.after(runMs, () => this.end(run, how));
   }
 
@@ -133,7 +135,7 @@ export class SimulatedHost {
   kill(run: Run, signal: NodeJS.Signals): boolean {
     const { ignoresTerm = false, isUnkillable = false } = run.behaviour;
     if (isUnkillable || (ignoresTerm && signal !== "SIGKILL")) return false;
-    this.end(run, { exitCode: null, signal });
+    this.end(run, { code: null, signal });
     return true;
   }
 
@@ -155,26 +157,18 @@ export class SimulatedHost {
     }
   }
 
-  private end(run: Run, how: Pick<Exited, "exitCode" | "signal">): void {
+  private end(run: Run, how: ExitedHow): void {
     run.timer?.cancel();
     this.runs.delete(run.attemptId);
     this.witness?.ended(run.request, this.clock.now());
-    const wasObserved = run.parent !== null;
-    run.watcher?.emit({
-      kind: "exited",
-      attemptId: run.attemptId,
-      pid: run.pid,
-      exitCode: wasObserved ? how.exitCode : null,
-      signal: wasObserved ? how.signal : null,
-      endedAt: this.clock.now(),
-      wasObserved,
-      cause: null,
-    });
+    const ending = run.parent === null ? EXIT_UNSEEN : ({ kind: "exited", ...how, reason: null } as const);
+    const { attemptId, pid } = run;
+    run.watcher?.emit({ kind: "ended", attemptId, pid, ending, endedAt: this.clock.now() });
   }
 }
 
 export class SimulatedLauncher implements Launcher {
-  private readonly listeners = new Set<(event: LauncherEvent) => void>();
+  private readonly listeners = new Set<(event: RunnerEvent) => void>();
   private isAlive = true;
 
   constructor(
@@ -182,7 +176,11 @@ export class SimulatedLauncher implements Launcher {
     readonly maxArmed: number,
   ) {}
 
-  async arm(request: ArmRequest): Promise<Result<Armed, ArmFailure>> {
+  get capacity(): { readonly process: number } {
+    return { process: this.maxArmed };
+  }
+
+  async arm(request: ProcessArm): Promise<Result<Armed, ArmFailure>> {
     if (!this.isAlive) return err(failure("launcher-unavailable", "the launcher is closed"));
     const behaviour = this.host.behaviourOf(request);
     const refusal = checkRequest(request) ?? behaviour.refusal;
@@ -192,7 +190,7 @@ export class SimulatedLauncher implements Launcher {
     }
     if (refusal !== undefined) return err(refusal);
     const { attemptId, pid, startTicks } = this.host.create(request, behaviour, this);
-    return ok({ attemptId, pid, startTicks });
+    return ok({ attemptId, holder: { kind: "process", pid, startTicks, bootId: this.host.bootId } });
   }
 
   async go(armed: Armed, latestAt: EpochMs): Promise<GoOutcome> {
@@ -216,17 +214,10 @@ export class SimulatedLauncher implements Launcher {
   }
 
   async adopt(request: AdoptRequest): Promise<AdoptOutcome> {
-    const run = request.bootId === this.host.bootId ? this.host.find(request) : null;
+    const run = this.host.find(request);
     if (run?.phase !== "running") return "gone";
     run.watcher = this;
     return "watching";
-  }
-
-  async signal(attemptId: string, signal: NodeJS.Signals): Promise<boolean> {
-    const run = this.host.byAttempt(attemptId);
-    if (run === null) return false;
-    this.host.kill(run, signal);
-    return true;
   }
 
   terminate(attemptId: string, graceMs: number): Promise<Termination> {
@@ -242,7 +233,7 @@ export class SimulatedLauncher implements Launcher {
     });
   }
 
-  subscribe(listener: (event: LauncherEvent) => void): () => void {
+  subscribe(listener: (event: RunnerEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
@@ -267,7 +258,7 @@ export class SimulatedLauncher implements Launcher {
     for (const { attemptId } of lost) this.emit({ kind: "gate-lost", attemptId });
   }
 
-  emit(event: LauncherEvent): void {
+  emit(event: RunnerEvent): void {
     for (const listener of this.listeners) listener(event);
   }
 

@@ -1,6 +1,7 @@
 /** What a configuration was made of, so that a start with unchanged files need not read them as configuration again. */
 import { createHash } from "node:crypto";
 import { ENGINE_VERSION } from "../../../core/base/version.js";
+import { SETTINGS_DEFAULTS } from "../../../core/config/settings.js";
 import type { ConfigFile, ConfigFiles, ConfigSource, OpenedConfig } from "../../../persist/config-files.js";
 import { zoneDataVersion } from "../../zone-data.js";
 import type { ConfigManifest, ConfigManifestFile } from "../types.js";
@@ -15,7 +16,9 @@ export function formatManifest(manifest: ConfigManifest): string {
 /** null: it is not one of this version. */
 export function parseManifest(text: string | undefined): ConfigManifest | null {
   const manifest = text === undefined ? null : (JSON.parse(text) as ConfigManifest);
-  return manifest?.reader.startsWith(`${READER} `) === true ? manifest : null;
+  if (manifest?.reader.startsWith(`${READER} `) !== true) return null;
+  // A setting that it does not know yet is what it is where nobody says otherwise.
+  return { ...manifest, settings: { ...SETTINGS_DEFAULTS, ...manifest.settings } };
 }
 
 /** Zones are part of what definitions are checked by. */

@@ -12,7 +12,7 @@ import type { EpochMs } from "../../../core/time/instant.js";
 import type { Activation, JobScope } from "../../../machines/activation.js";
 import type { GateAhead } from "../../../machines/draft.js";
 import type { ActivationEvent } from "../../../machines/step.js";
-import type { Armed } from "../../launcher/port.js";
+import type { Armed } from "../../runner/port.js";
 import type { TimelineHandle } from "../../timeline.js";
 import type { ArmRefusal } from "../run/gates.js";
 import type { Rehearsal } from "../run/rehearsal.js";
@@ -208,7 +208,8 @@ export function scopeOf(definition: JobDefinition, settings: Settings): JobScope
   return {
     compiled: compileRule(definition),
     policy: definition.policy,
-    timeoutMs: definition.target.timeoutMs,
+    // A request has its own clock, over every part of it.
+    timeoutMs: definition.target.kind === "process" ? definition.target.timeoutMs : null,
     startGraceMs: settings.startGraceMs,
     killGraceMs: settings.killGraceMs,
     historyLimit: settings.history.keep,

@@ -1,10 +1,13 @@
-/** What the launcher is asked for: one attempt of one definition, with an environment that starts empty. */
+/** What a runner is asked for: one attempt of one definition. The environment of a process starts empty. */
 import { join } from "node:path";
-import type { JobDefinition, ProcessTarget } from "../../../core/job/definition.js";
+import type { HttpSettings } from "../../../core/config/settings.js";
+import type { HttpTarget, JobDefinition, ProcessTarget } from "../../../core/job/definition.js";
 import { stateFileName } from "../../../core/state/file-name.js";
 import { formatInstant } from "../../../core/time/instant.js";
 import type { AttemptParams } from "../../../machines/effects.js";
-import type { AdoptRequest, ArmRequest, OutputPlan } from "../../launcher/port.js";
+import type { RequestArm } from "../../dispatcher/port.js";
+import type { OutputPlan, ProcessArm, RunOutput } from "../../launcher/port.js";
+import type { ArmRequest } from "../../runner/port.js";
 
 /** S34: what programs expect; Node raises its own. */
 const OPEN_FILES = 1024;
@@ -13,6 +16,7 @@ export interface RunPlace {
   readonly outputDirectory: string;
   readonly baseEnv: Readonly<Record<string, string>>;
   readonly killGraceMs: number;
+  readonly http: HttpSettings;
 }
 
 function outputPlan(
@@ -71,9 +75,30 @@ function posixZone(timezone: string): string {
 
 export function armRequestOf(definition: JobDefinition, attempt: AttemptParams, place: RunPlace): ArmRequest {
   const { target } = definition;
-  if (target.kind !== "process") throw new Error(`invariant broken: ${definition.identity} has no command to run`);
+  return target.kind === "http"
+    ? requestOf(definition, target, attempt, place)
+    : processArmOf(definition, target, attempt, place);
+}
+
+function requestOf(
+  { identity }: JobDefinition,
+  target: HttpTarget,
+  { attemptId, periodId, chosenAt }: AttemptParams,
+  { http: settings }: RunPlace,
+): RequestArm {
+  const scheduledFor = formatInstant(chosenAt);
+  return { kind: "request", attemptId, identity, periodId, scheduledFor, target, settings };
+}
+
+function processArmOf(
+  definition: JobDefinition,
+  target: ProcessTarget,
+  attempt: AttemptParams,
+  place: RunPlace,
+): ProcessArm {
   const [text = ""] = target.argv;
   return {
+    kind: "process",
     attemptId: attempt.attemptId,
     command: target.shell ? { kind: "shell", text } : { kind: "argv", argv: target.argv },
     user: target.user,
@@ -89,11 +114,7 @@ export function armRequestOf(definition: JobDefinition, attempt: AttemptParams, 
 }
 
 /** S29: where the output of a run that was started earlier goes, so that its cap holds again; null when it has none. */
-export function adoptedOutput(
-  definition: JobDefinition,
-  attempt: AttemptParams,
-  place: RunPlace,
-): AdoptRequest["output"] {
+export function adoptedOutput(definition: JobDefinition, attempt: AttemptParams, place: RunPlace): RunOutput | null {
   if (definition.target.kind !== "process") return null;
   const plan = outputPlan(definition, definition.target, attempt, place);
   return plan.to === "file" ? { path: join(plan.directory, plan.name), plan } : null;

@@ -13,7 +13,7 @@ import type { StepContribution } from "../write/contribution.js";
 import type { Records } from "../write/records.js";
 import type { StepWriter } from "../write/step-writer.js";
 import type { Desk } from "./desk.js";
-import { type Executor, processOf } from "./executor.js";
+import type { Executor } from "./executor.js";
 import { isRefusal } from "./gates.js";
 import { isOnTime, type Rehearsal, rehearse } from "./rehearsal.js";
 
@@ -70,8 +70,14 @@ export class Claims {
     if (isRefusal(made) || liveAt === null || wakeAt === null || desk.isStopped) return;
     const document = await records.documentOf(identity);
     if (entry.heard !== heard) return;
-    const process = processOf(made, ports.bootId);
-    const stage = { scope: entry.scope, document, nominalAt: liveAt, forAt: wakeAt, gate: prearmed, process };
+    const stage = {
+      scope: entry.scope,
+      document,
+      nominalAt: liveAt,
+      forAt: wakeAt,
+      gate: prearmed,
+      holder: made.holder,
+    };
     prearmed.rehearsal = rehearse(stage, ports.versions);
   }
 

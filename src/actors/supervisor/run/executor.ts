@@ -5,12 +5,11 @@
 
 import { decide } from "../../../core/decision/decide.js";
 import type { CompiledRule, Decision } from "../../../core/decision/model.js";
-import type { ClaimedProcess } from "../../../core/state/period-transitions.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { Attempt } from "../../../machines/activation.js";
 import type { EffectParams } from "../../../machines/effects.js";
 import type { ExecutionSnapshot } from "../../../machines/execution.machine.js";
-import type { Armed, LauncherEvent } from "../../launcher/port.js";
+import type { Armed, Ended, RunnerEvent } from "../../runner/port.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry, Prearmed } from "../rows/job-entry.js";
 import { adoptedOutput, armRequestOf, type RunPlace } from "./arm-request.js";
@@ -42,9 +41,9 @@ export class Executor {
     private readonly host: Desk,
     private readonly place: () => RunPlace,
   ) {
-    this.gates = new Gates(ports.launcher, ports.launcher.maxArmed);
+    this.gates = new Gates(ports.runner);
     this.starts = new Starts(ports.clock, host);
-    ports.launcher.subscribe((event) => this.hear(event));
+    ports.runner.subscribe((event) => this.hear(event));
   }
 
   /** Attempts that jobs have, and gates that were made ahead. */
@@ -77,9 +76,9 @@ export class Executor {
     for (const { execution } of after) this.own(entry, execution);
   }
 
-  own(entry: JobEntry, { context: { attempt, process } }: ExecutionSnapshot): void {
+  own(entry: JobEntry, { context: { attempt, holder } }: ExecutionSnapshot): void {
     const { attemptId, periodId } = attempt;
-    if (!this.owned.has(attemptId)) this.owned.set(attemptId, { entry, periodId, pid: process?.pid ?? 0 });
+    if (!this.owned.has(attemptId)) this.owned.set(attemptId, { entry, periodId, pid: holder?.pid ?? 0 });
   }
 
   /** `ahead`: the gate that this attempt was given the id of. */
@@ -94,8 +93,8 @@ export class Executor {
       // Given up meanwhile, which is no failure; the job may rest by now, or be gone.
       this.host.begin(this.closeGate(attemptId));
     } else if (!isRefusal(made)) {
-      owned.pid = made.pid;
-      this.host.deliver(entry, { type: "READY", attemptId, process: processOf(made, this.ports.bootId) });
+      owned.pid = made.holder.pid;
+      this.host.deliver(entry, { type: "READY", attemptId, holder: made.holder });
     } else {
       if (this.isAccepting) this.host.report(made.code, made.message, this.about(entry, "arm", periodId));
       this.tellWatcher(attemptId, { kind: "failed", message: made.message });
@@ -133,7 +132,7 @@ export class Executor {
 
   async terminate(entry: JobEntry, { attemptId, graceMs, reason }: EffectParams["terminate"]): Promise<void> {
     const periodId = this.owned.get(attemptId)?.periodId;
-    const { survivors, wasKilled } = await this.host.track(this.ports.launcher.terminate(attemptId, graceMs));
+    const { survivors, wasKilled } = await this.host.track(this.ports.runner.terminate(attemptId, graceMs));
     const isGone = survivors.length === 0;
     if (reason === "replaced") {
       const fields = { attempt_id: attemptId, reason, was_killed: wasKilled, survivors };
@@ -151,16 +150,14 @@ export class Executor {
 
   /** STATE crash recovery: an execution on record is watched again, or closed with an unknown end. */
   async adopt(entry: JobEntry, execution: ExecutionSnapshot): Promise<void> {
-    const { attempt, process } = execution.context;
+    const { attempt, holder } = execution.context;
+    if (holder === null) throw new Error(`invariant broken: ${entry.identity} has a run on record that nobody holds`);
     const { attemptId, periodId } = attempt;
-    const { pid = 0, pidStartTicks: startTicks = null, bootId = null } = process ?? {};
     this.own(entry, execution);
-    // S27: only a full match is trusted.
-    const isKnown = startTicks !== null && bootId !== null;
     const output = adoptedOutput(entry.definition, attempt, this.place());
-    const outcome = isKnown ? await this.ports.launcher.adopt({ attemptId, pid, startTicks, bootId, output }) : "gone";
+    const outcome = await this.ports.runner.adopt({ attemptId, holder, output });
     const { identity } = entry;
-    const fields = { attempt_id: attemptId, pid, outcome };
+    const fields = { attempt_id: attemptId, pid: holder.pid, outcome };
     const about = { component: "executor", level: "info", identity, periodId } as const;
     this.host.emit({ at: this.ports.clock.now(), event: "adopted", ...about, fields });
     this.host.deliver(entry, outcome === "watching" ? { type: "STARTED", attemptId } : { type: "LOST", attemptId });
@@ -171,11 +168,15 @@ export class Executor {
     return this.isAccepting && this.gates.hasRoom;
   }
 
+  private hasRoomFor({ definition: { target } }: JobEntry): boolean {
+    return this.isAccepting && this.gates.hasRoomFor(target.kind === "http" ? "request" : "process");
+  }
+
   /** Makes the gate for the live period of a resting job ahead of its second. */
   prepare(entry: JobEntry): Prearmed | null {
     const { liveAt, scope, wakeAt } = entry;
     const isFree = (entry.life === "resting" || entry.life === "preparing") && entry.prearmed === null;
-    if (!isFree || liveAt === null || wakeAt === null || !this.hasRoomAhead) return null;
+    if (!isFree || liveAt === null || wakeAt === null || !this.hasRoomFor(entry)) return null;
     const decision = decisionAhead(scope.compiled, liveAt);
     if (decision === null || decision.chosenAt === null || decision.chosenAt !== wakeAt) return null;
     const { periodId, chosenAt } = decision;
@@ -220,7 +221,7 @@ export class Executor {
     this.owned.delete(attemptId);
   }
 
-  private hear(event: LauncherEvent): void {
+  private hear(event: RunnerEvent): void {
     if (event.kind === "trouble") {
       this.host.report(event.code, event.message, { operation: "launch" });
       return;
@@ -233,10 +234,10 @@ export class Executor {
     }
     if (owned === undefined) return;
     const { entry, periodId } = owned;
-    if (event.kind === "exited") {
+    if (event.kind === "ended") {
       // Of a short run the end is heard in the same breath as its beginning: it did begin.
       this.tellWatcher(attemptId, { kind: "started", pid: owned.pid });
-      this.starts.whenCalm(() => this.exited(entry, event));
+      this.starts.whenCalm(() => this.ended(entry, event));
     } else if (entry.prearmed?.attemptId === attemptId) this.letGo(entry, entry.prearmed);
     else {
       this.host.report("gate-failed", "the gate ended before it was released", this.about(entry, "arm", periodId));
@@ -244,20 +245,14 @@ export class Executor {
     }
   }
 
-  private exited(entry: JobEntry, event: Extract<LauncherEvent, { kind: "exited" }>): void {
-    const { attemptId, exitCode, signal, wasObserved, cause } = event;
-    const ending = { exitCode, signal, reason: cause };
-    this.host.deliver(entry, wasObserved ? { type: "EXITED", attemptId, ending } : { type: "LOST", attemptId });
+  private ended(entry: JobEntry, { attemptId, ending }: Ended): void {
+    const isSeen = ending.kind !== "unseen";
+    this.host.deliver(entry, isSeen ? { type: "EXITED", attemptId, ending } : { type: "LOST", attemptId });
   }
 
   private about({ identity }: JobEntry, operation: string, periodId: string | undefined): Trouble {
     return { operation, identity, periodId };
   }
-}
-
-/** The gated process, as its claim will name it (S27). */
-export function processOf({ attemptId, pid, startTicks }: Armed, bootId: string): ClaimedProcess {
-  return { pid, pidStartTicks: startTicks, bootId, attemptId };
 }
 
 function idOf({ execution }: Attempt): string {

@@ -1,10 +1,11 @@
 /**
- * The gated processes of all jobs: never more at a time than may wait, made ahead where that is possible, and each one
+ * The gates of all jobs: never more of one kind at a time than may wait, made ahead where that is possible, and each one
  * accounted for until it was released or closed. What becomes of a gate is told to its job as events.
  */
 import type { ErrorCode } from "../../../core/base/errors/registry.js";
+import { HOLDER_KINDS, type HolderKind } from "../../../core/state/ending.js";
 import type { EpochMs } from "../../../core/time/instant.js";
-import type { Armed, ArmRequest, GoOutcome, Launcher } from "../../launcher/port.js";
+import type { Armed, ArmRequest, GoOutcome, Runner } from "../../runner/port.js";
 import { namedRefusal } from "./named-refusal.js";
 
 /** How long before their second processes are begun to be made ready: the least, and what each of those that may wait takes. */
@@ -18,6 +19,7 @@ export interface ArmRefusal {
 
 /** Made or being made, and neither released nor closed. */
 interface Gate {
+  readonly kind: HolderKind;
   armed: Armed | null;
   /** Closed while it was being made. */
   isUnwanted: boolean;
@@ -30,18 +32,25 @@ interface Waiting {
   readonly begin: (gate: Gate | null) => void;
 }
 
+/** For those of one kind. */
+interface Room {
+  limit: number;
+  held: number;
+  queue: Waiting[];
+}
+
 const NOT_WANTED: ArmRefusal = { code: "gate-failed", message: "the gate was closed while it was being made" };
 
 export class Gates {
   private readonly held = new Map<string, Gate>();
-  private queue: Waiting[] = [];
+  private readonly rooms: ReadonlyMap<HolderKind, Room>;
   private operations = 0;
   private isShut = false;
 
-  constructor(
-    private readonly launcher: Launcher,
-    private limit: number,
-  ) {}
+  constructor(private readonly runner: Runner) {
+    const { capacity } = runner;
+    this.rooms = new Map(HOLDER_KINDS.map((kind) => [kind, { limit: capacity[kind] ?? 0, held: 0, queue: [] }]));
+  }
 
   get armedCount(): number {
     return this.held.size;
@@ -49,34 +58,41 @@ export class Gates {
 
   /** As many as may wait should be there in their second. */
   get leadMs(): number {
-    return Math.max(LEAST_LEAD_MS, this.limit * LEAD_PER_GATE_MS);
+    return Math.max(LEAST_LEAD_MS, this.roomOf("process").limit * LEAD_PER_GATE_MS);
   }
 
   get isIdle(): boolean {
-    return this.operations === 0 && this.queue.length === 0;
+    return this.operations === 0 && [...this.rooms.values()].every(({ queue }) => queue.length === 0);
   }
 
+  /** For any kind. */
   get hasRoom(): boolean {
-    return this.held.size < this.limit && this.queue.length === 0 && !this.isShut;
+    return HOLDER_KINDS.some((kind) => this.hasRoomFor(kind));
   }
 
-  setLimit(limit: number): void {
-    this.limit = limit;
-    this.beginWaiting();
+  hasRoomFor(kind: HolderKind): boolean {
+    const { held, limit, queue } = this.roomOf(kind);
+    return held < limit && queue.length === 0 && !this.isShut;
+  }
+
+  setLimit(kind: HolderKind, limit: number): void {
+    const room = this.roomOf(kind);
+    room.limit = limit;
+    this.beginWaiting(kind, room);
   }
 
   /** Waits for room when the limit is reached: a start that is late is judged again before its claim (S20). */
   async arm(request: ArmRequest): Promise<Armed | ArmRefusal> {
-    const { attemptId } = request;
-    const gate = this.hasRoom ? this.hold(attemptId) : await this.room(attemptId);
+    const { attemptId, kind } = request;
+    const gate = this.hasRoomFor(kind) ? this.hold(kind, attemptId) : await this.room(kind, attemptId);
     if (gate === null) return NOT_WANTED;
-    const made = await this.track(this.launcher.arm(request));
+    const made = await this.track(this.runner.arm(request));
     if (!made.ok) {
       this.drop(attemptId, gate);
-      return namedRefusal(made.error, request.command);
+      return request.kind === "process" ? namedRefusal(made.error, request.command) : made.error;
     }
     if (gate.isUnwanted) {
-      await this.track(this.launcher.abort(made.value));
+      await this.track(this.runner.abort(made.value));
       this.drop(attemptId, gate);
       return NOT_WANTED;
     }
@@ -88,7 +104,7 @@ export class Gates {
     const gate = this.held.get(attemptId);
     if (gate === undefined || gate.armed === null || this.isShut) return "gone";
     gate.isReleased = true;
-    const outcome = await this.track(this.launcher.go(gate.armed, latestAt));
+    const outcome = await this.track(this.runner.go(gate.armed, latestAt));
     this.drop(attemptId, gate);
     return outcome;
   }
@@ -101,7 +117,7 @@ export class Gates {
     gate.isUnwanted = true;
     if (gate.armed === null) return;
     this.drop(attemptId, gate);
-    await this.track(this.launcher.abort(gate.armed));
+    await this.track(this.runner.abort(gate.armed));
   }
 
   /** The process ended by itself before it was released. */
@@ -117,40 +133,53 @@ export class Gates {
   /** After something fatal: nothing is made and nothing released any more, and what waits is ended. */
   async shut(): Promise<void> {
     this.isShut = true;
-    for (const { begin } of this.queue.splice(0)) begin(null);
+    for (const { queue } of this.rooms.values()) for (const { begin } of queue.splice(0)) begin(null);
     await this.closeAll();
   }
 
-  private room(attemptId: string): Promise<Gate | null> {
-    if (this.isShut) return Promise.resolve(null);
-    return new Promise((begin) => this.queue.push({ attemptId, begin }));
+  private roomOf(kind: HolderKind): Room {
+    const room = this.rooms.get(kind);
+    if (room === undefined) throw new Error(`invariant broken: there is no room for a ${kind}`);
+    return room;
   }
 
-  private hold(attemptId: string): Gate {
-    const gate = { armed: null, isUnwanted: false, isReleased: false };
+  private room(kind: HolderKind, attemptId: string): Promise<Gate | null> {
+    if (this.isShut) return Promise.resolve(null);
+    return new Promise((begin) => this.roomOf(kind).queue.push({ attemptId, begin }));
+  }
+
+  private hold(kind: HolderKind, attemptId: string): Gate {
+    const gate = { kind, armed: null, isUnwanted: false, isReleased: false };
     this.held.set(attemptId, gate);
+    this.roomOf(kind).held += 1;
     return gate;
   }
 
   private drop(attemptId: string, gate: Gate): void {
-    if (this.held.get(attemptId) === gate) this.held.delete(attemptId);
-    this.beginWaiting();
+    const room = this.roomOf(gate.kind);
+    if (this.held.get(attemptId) === gate) {
+      this.held.delete(attemptId);
+      room.held -= 1;
+    }
+    this.beginWaiting(gate.kind, room);
   }
 
   /** The room is taken here, not when the one who waits comes to it: nobody else sees it free in between. */
-  private beginWaiting(): void {
-    while (this.held.size < this.limit && !this.isShut) {
-      const next = this.queue.shift();
+  private beginWaiting(kind: HolderKind, room: Room): void {
+    while (room.held < room.limit && !this.isShut) {
+      const next = room.queue.shift();
       if (next === undefined) return;
-      next.begin(this.hold(next.attemptId));
+      next.begin(this.hold(kind, next.attemptId));
     }
   }
 
   private leaveQueue(attemptId: string): void {
-    const waiting = this.queue.find((one) => one.attemptId === attemptId);
-    if (waiting === undefined) return;
-    this.queue = this.queue.filter((one) => one !== waiting);
-    waiting.begin(null);
+    for (const room of this.rooms.values()) {
+      const waiting = room.queue.find((one) => one.attemptId === attemptId);
+      if (waiting === undefined) continue;
+      room.queue = room.queue.filter((one) => one !== waiting);
+      waiting.begin(null);
+    }
   }
 
   private async track<T>(operation: Promise<T>): Promise<T> {

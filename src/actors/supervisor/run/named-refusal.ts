@@ -4,7 +4,8 @@
  * name: a whole line in its place may hold a password.
  */
 import type { ErrorCode } from "../../../core/base/errors/registry.js";
-import type { ArmFailure, Command } from "../../launcher/port.js";
+import type { Command } from "../../launcher/port.js";
+import type { ArmFailure } from "../../runner/port.js";
 
 const ABOUT_THE_COMMAND: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["command-not-found", "command-not-executable"]);
 const SHELL = "/bin/sh";

@@ -5,7 +5,7 @@
  */
 import type { RecordVersions } from "../../../core/decision/record.js";
 import type { StateDocument } from "../../../core/state/document.js";
-import type { ClaimedProcess } from "../../../core/state/period-transitions.js";
+import type { Holder } from "../../../core/state/ending.js";
 import { type EpochMs, floorToSecond } from "../../../core/time/instant.js";
 import { type Activation, activate, type JobScope } from "../../../machines/activation.js";
 import type { GateAhead, Moment } from "../../../machines/draft.js";
@@ -37,12 +37,12 @@ export interface Stage {
   /** When the period is due. */
   readonly forAt: EpochMs;
   readonly gate: GateAhead;
-  readonly process: ClaimedProcess;
+  readonly holder: Holder;
 }
 
 /** null: it will be more than a plain claim, and is left to its second. */
 export function rehearse(stage: Stage, versions: RecordVersions): Rehearsal | null {
-  const { scope, document, nominalAt, forAt, gate, process } = stage;
+  const { scope, document, nominalAt, forAt, gate, holder } = stage;
   const { attemptId } = gate;
   // Whatever is started besides will not be this attempt.
   const moment = { now: forAt, gate, freshId: () => "" };
@@ -50,7 +50,7 @@ export function rehearse(stage: Stage, versions: RecordVersions): Rehearsal | nu
   const woken = taken(scope, rest, { type: "WAKE", isReturning: false, nominalAt }, moment);
   const [arm, ...others] = woken.step.effects;
   if (arm?.type !== "arm" || arm.params.attemptId !== attemptId || others.length > 0) return null;
-  const claimed = taken(scope, woken.step.activation, { type: "READY", attemptId, process }, moment);
+  const claimed = taken(scope, woken.step.activation, { type: "READY", attemptId, holder }, moment);
   if (claimIn(claimed.step) !== attemptId || claimed.step.effects.length > 1) return null;
   const contribution = contributionOf(claimed.step, { compiled: scope.compiled, versions, before: document });
   return contribution === null ? null : { forAt, attemptId, steps: [woken, claimed], contribution };

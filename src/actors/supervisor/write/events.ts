@@ -6,6 +6,7 @@
 import type { KronError } from "../../../core/base/errors/kron-error.js";
 import type { LogLevel } from "../../../core/base/errors/registry.js";
 import type { DecisionRecord } from "../../../core/decision/model.js";
+import { endingFields, holderField, isSuccess } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
 
@@ -72,14 +73,14 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
     case "outcome":
       return outcomeEvent(fact, decision);
     case "run_started": {
-      const { run, attemptId } = fact;
-      const fields = { pid: run.pid, attempt_id: attemptId, source: run.source };
+      const { run, holder } = fact;
+      const fields = { pid: run.pid, attempt_id: run.attemptId, source: run.source, ...holderField(holder) };
       return { at, identity, periodId: run.periodId, event: "started", component: "executor", level: "info", fields };
     }
     case "run_ended": {
-      const { run, exitCode, signal, reason } = fact;
-      const fields = { pid: run.pid, source: run.source, exit_code: exitCode, signal, reason };
-      const level = exitCode === 0 ? "info" : "warn";
+      const { run, ending } = fact;
+      const fields = { pid: run.pid, source: run.source, ...endingFields(ending) };
+      const level = isSuccess(ending) ? "info" : "warn";
       return { at, identity, periodId: run.periodId, event: "completed", component: "executor", level, fields };
     }
     case "periods_not_evaluated": {

@@ -8,6 +8,7 @@ import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.
 import { type RecordVersions, toDecisionRecord } from "../../../core/decision/record.js";
 import type { Hint } from "../../../core/governor/hint.js";
 import type { ActiveState, StateDocument } from "../../../core/state/document.js";
+import { endingFields, holderField } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../../../core/time/instant.js";
 import type { LedgerRecord } from "../../../persist/store.js";
@@ -48,16 +49,24 @@ export function ledgerRecordOf(
     case "before_definition":
       return record(identity, instantOf(fact.periodId), "period", { outcome: null, reason: "before_definition", at });
     case "run_started": {
-      const { periodId, pid, source } = fact.run;
-      const content = { period_id: periodId, source, pid, attempt_id: fact.attemptId, started_at: at, ended_at: null };
+      const { attemptId, periodId, pid, source } = fact.run;
+      const begun = { pid, attempt_id: attemptId, started_at: at, ended_at: null };
+      const content = { period_id: periodId, source, ...begun, ...holderField(fact.holder) };
       return record(identity, instantOf(periodId), runKind(source), content);
     }
     case "run_ended": {
-      const { run, exitCode, signal, reason } = fact;
+      const { run, ending } = fact;
       const started = ended?.StartedAt ?? startedTextOf(document, run.periodId, run.source);
       const begun = { pid: run.pid, attempt_id: ended?.AttemptID ?? null, started_at: started };
-      const how = { ended_at: at, exit_code: exitCode, signal, reason };
-      const content = { period_id: run.periodId, source: run.source, ...begun, ...how };
+      const held = holderField(ended?.Holder ?? "process");
+      const content = {
+        period_id: run.periodId,
+        source: run.source,
+        ...begun,
+        ended_at: at,
+        ...held,
+        ...endingFields(ending),
+      };
       return record(identity, instantOf(run.periodId), runKind(run.source), content);
     }
     case "periods_not_evaluated": {

@@ -1,4 +1,5 @@
 import { dirname, join, relative, resolve } from "node:path";
+import { type AddressRange, parseRange } from "../../../core/base/address.js";
 import { exitStatusOf } from "../../../core/base/errors/exit-status.js";
 import { type BootRefusal, startDaemon } from "../../../krond/boot/boot.js";
 import { checkCgroupRoot, delegatedCgroup } from "../../../krond/boot/cgroup-root.js";
@@ -42,6 +43,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     metrics: listenAddress(args, "metrics", "9100"),
     inspect: inspectOptions(args),
     cgroupRoot: cgroupRoot(args, io),
+    permit: { allowPrivate: args.has("allow-private"), allow: allowedRanges(args) },
     metricsJobs: (args.text("metrics-jobs") ?? "").split(",").filter((pattern) => pattern !== ""),
     env: io.env,
     onPool: (pool) => signals.closeFirst(() => pool.close()),
@@ -139,6 +141,15 @@ function cgroupRoot(args: ParsedArgs, io: CliIo): string | null {
   const checked = checkCgroupRoot(written);
   if (!checked.ok) throw usageError(`--cgroup-root ${written}: ${checked.error}`);
   return checked.value;
+}
+
+function allowedRanges(args: ParsedArgs): AddressRange[] {
+  const texts = (args.text("allow") ?? "").split(",").filter((text) => text !== "");
+  return texts.map((text) => {
+    const range = parseRange(text);
+    if (range === null) throw usageError(`--allow: "${text}" is no address`, "write 127.0.0.1 or 10.20.0.0/16");
+    return range;
+  });
 }
 
 function oneOf<T extends string>(args: ParsedArgs, name: string, allowed: readonly T[]): T | undefined {

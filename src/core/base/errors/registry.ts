@@ -67,7 +67,6 @@ export const ERRORS = {
   "field-type": configuration("a field has the wrong type"),
   "field-duplicate": configuration("a field is written twice"),
   "field-conflict": configuration("two fields exclude each other, or a field does not apply to this kind of job"),
-  "target-unavailable": configuration("a kind of target that this version cannot run"),
   "environment-name": configuration("an environment variable has a name that is not allowed"),
   "file-syntax": configuration("a configuration file cannot be parsed"),
   // Texts that can be read but make no sense.
@@ -126,7 +125,16 @@ export const ERRORS = {
   "output-unusable": operating("ExecutionError", "the output file cannot be opened"),
   "fork-failed": operating("ExecutionError", "no process could be created"),
   "gate-failed": operating("ExecutionError", "a gated process ended before it was released (S23)"),
+  "address-forbidden": operating("ExecutionError", "a request may not go to the address that it names"),
+  "dns-failed": operating("ExecutionError", "the host of a request has no address"),
+  "secret-unreadable": operating("ExecutionError", "a secret or certificate of a request cannot be read or used"),
   // Running.
+  "connect-failed": operating("ExecutionError", "no connection for a request: nothing was sent"),
+  "tls-failed": operating("ExecutionError", "a connection for a request could not be secured: nothing was sent"),
+  "connection-lost": operating("ExecutionError", "the connection ended before the whole answer was there"),
+  "response-invalid": operating("ExecutionError", "what came back is no answer"),
+  "response-too-large": operating("ExecutionError", "an answer is longer than the job allows"),
+  "status-unexpected": operating("ExecutionError", "an answer has a status that the job does not count as success"),
   "exec-failed": operating("ExecutionError", "the command could not replace its gate: exit 126 or 127 (S24)"),
   "exit-nonzero": operating("ExecutionError", "the command ended with a non-zero exit code or by a signal"),
   "start-unconfirmed": {
@@ -179,4 +187,8 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export function errorKind(code: ErrorCode): ErrorKind {
   return ERRORS[code];
+}
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text);
 }

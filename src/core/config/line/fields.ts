@@ -40,6 +40,7 @@ const LIST_MODIFIERS: Readonly<Record<string, { readonly group: string; readonly
   seed: { group: "seed", unnamed: ["strategy"] },
   policy: { group: "policy", unnamed: [] },
   dst: { group: "dst", unnamed: [] },
+  http: { group: "http", unnamed: ["method", "url"] },
 };
 /** `@every(90s)` stands in the place of the cron fields. */
 const TEXT_MODIFIERS: Readonly<Record<string, Path>> = {
@@ -61,6 +62,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   seed: "@seed(daily,salt=x)",
   policy: "@policy(concurrency=forbid,deadline=30m)",
   dst: "@dst(gap=next,overlap=first)",
+  http: "@http(POST,https://example.org/hook,timeout=10s)",
 };
 
 export function lineDefinition(parts: LineParts, scanner: LineScanner, line: string): LineDefinition {

@@ -45,7 +45,7 @@ describe(`S28: a delegated cgroup${canUse ? "" : " (skipped: no writable cgroup 
 
   it("that cannot be used is done without", async () => {
     const launcher = await start({ cgroupRoot: "/nonexistent" });
-    expect((await launcher.exitOf(await launcher.run(shellRequest("exit 3")))).exitCode).toBe(3);
+    expect(await launcher.exitOf(await launcher.run(shellRequest("exit 3")))).toMatchObject({ ending: { code: 3 } });
   });
 });
 

@@ -5,8 +5,10 @@ import * as path from "node:path";
 import type { Duplex } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { environmentBlock, gateArgv, goLine, isStillGated } from "../../../../src/actors/launcher/child/gate.js";
-import type { Armed, ArmRequest, LauncherEvent } from "../../../../src/actors/launcher/port.js";
+import type { ProcessArm } from "../../../../src/actors/launcher/port.js";
 import { readStat } from "../../../../src/actors/process-identity.js";
+import type { Armed, RunnerEvent } from "../../../../src/actors/runner/port.js";
+import { EXIT_UNSEEN, type ProcessHolder } from "../../../../src/core/state/ending.js";
 import { bundleEntry } from "../../../support/bundle.js";
 import {
   eventually,
@@ -42,19 +44,19 @@ afterEach(() => {
 });
 
 /** Requests that leave a trace when they run, and whether any did. */
-function witnessed(count: number): { readonly requests: readonly ArmRequest[]; ran(): number } {
+function witnessed(count: number): { readonly requests: readonly ProcessArm[]; ran(): number } {
   const file = path.join(temporary(), "witness");
   const requests = Array.from({ length: count }, () => shellRequest(`echo $KRON_ATTEMPT_ID >>${file}`));
   return { requests, ran: () => (fs.existsSync(file) ? fs.readFileSync(file, "utf8").trim().split("\n").length : 0) };
 }
 
-function eventsOf(launcher: TestLauncher, armed: readonly Armed[]): readonly LauncherEvent[] {
+function eventsOf(launcher: TestLauncher, armed: readonly Armed[]): readonly RunnerEvent[] {
   const ids = new Set(armed.map((each) => each.attemptId));
   return launcher.events.filter((event) => "attemptId" in event && ids.has(event.attemptId));
 }
 
 async function allEnded(armed: readonly Armed[]): Promise<void> {
-  await eventually(() => !armed.some(({ pid }) => isAlive(pid)), "all gates have ended");
+  await eventually(() => !armed.some(({ holder }) => isAlive(holder.pid)), "all gates have ended");
 }
 
 /** A daemon of its own process, so that it can be killed. */
@@ -93,10 +95,11 @@ describe("S23: the gate", () => {
   it("keeps its PID, its birth and its session when it becomes the command", async () => {
     const launcher = shared();
     const armed = await launcher.ready(shellRequest("exec sleep 1000"));
-    expect(isStillGated(armed.pid)).toBe(true);
+    expect(isStillGated(armed.holder.pid)).toBe(true);
     expect(await launcher.port.go(armed, Date.now() + 60_000)).toBe("started");
-    await eventually(() => !isStillGated(armed.pid), "the command has begun");
-    const { pid, startTicks } = armed;
+    await eventually(() => !isStillGated(armed.holder.pid), "the command has begun");
+    const { pid } = armed.holder;
+    const { startTicks } = armed.holder as ProcessHolder;
     expect(readStat(pid)).toMatchObject({ pid, startTicks, processGroup: pid, session: pid });
   });
 
@@ -117,26 +120,26 @@ describe("S23: the gate", () => {
     const outcomes = await Promise.all(released.map((each) => launcher.port.go(each, Date.now() + 60_000)));
     expect(new Set(outcomes)).toEqual(new Set(["started"]));
     await Promise.all(released.map(launcher.exitOf));
-    expect([ran(), armed.filter(({ pid }) => isStillGated(pid)).length]).toEqual([100, 100]);
+    expect([ran(), armed.filter(({ holder }) => isStillGated(holder.pid)).length]).toEqual([100, 100]);
   });
 
   it("S20: a gate that is stopped until its latest instant has passed exits without running", async () => {
     const launcher = shared();
     const { requests, ran } = witnessed(1);
-    const armed = await launcher.ready(requests[0] as ArmRequest);
-    stop(armed.pid);
+    const armed = await launcher.ready(requests[0] as ProcessArm);
+    stop(armed.holder.pid);
     const latestAt = Math.floor(Date.now() / 1_000) * 1_000;
     const outcome = launcher.port.go(armed, latestAt);
     await eventually(() => Date.now() >= latestAt + 1_020, "the second has passed");
-    process.kill(armed.pid, "SIGCONT");
+    process.kill(armed.holder.pid, "SIGCONT");
     expect(await outcome).toBe("late");
-    expect([ran(), isAlive(armed.pid)]).toEqual([0, false]);
+    expect([ran(), isAlive(armed.holder.pid)]).toEqual([0, false]);
   });
 
   it("a gate that somebody kills is reported lost, and GO finds it gone", async () => {
     const launcher = shared();
-    const armed = await launcher.ready(witnessed(1).requests[0] as ArmRequest);
-    process.kill(armed.pid, "SIGKILL");
+    const armed = await launcher.ready(witnessed(1).requests[0] as ProcessArm);
+    process.kill(armed.holder.pid, "SIGKILL");
     await eventually(() => eventsOf(launcher, [armed]).length > 0, "the loss is told");
     expect(eventsOf(launcher, [armed])).toEqual([{ kind: "gate-lost", attemptId: armed.attemptId }]);
     expect(await launcher.port.go(armed, Date.now() + 60_000)).toBe("gone");
@@ -145,10 +148,10 @@ describe("S23: the gate", () => {
   it("a gate that somebody kills after GO, before it obeyed, never ran", async () => {
     const launcher = shared();
     const { requests, ran } = witnessed(1);
-    const armed = await launcher.ready(requests[0] as ArmRequest);
-    stop(armed.pid);
+    const armed = await launcher.ready(requests[0] as ProcessArm);
+    stop(armed.holder.pid);
     const outcome = launcher.port.go(armed, Date.now() + 60_000);
-    process.kill(armed.pid, "SIGKILL");
+    process.kill(armed.holder.pid, "SIGKILL");
     expect(await outcome).toBe("gone");
     expect([ran(), eventsOf(launcher, [armed])]).toEqual([0, []]);
   });
@@ -172,7 +175,7 @@ describe("S23: nobody is left to say GO", () => {
     const it = await daemon();
     const { requests, ran } = witnessed(100);
     const armed = (await it.ask({ do: "arm", requests })) as readonly Armed[];
-    expect(armed.filter(({ pid }) => isStillGated(pid))).toHaveLength(100);
+    expect(armed.filter(({ holder }) => isStillGated(holder.pid))).toHaveLength(100);
     await it.killDaemon();
     await allEnded(armed);
     await eventually(() => !isAlive(it.launcherPid), "the launcher has ended");
@@ -185,7 +188,7 @@ describe("S23: nobody is left to say GO", () => {
     const armed = (await it.ask({ do: "arm", requests })) as readonly Armed[];
     stop(it.launcherPid);
     await it.killDaemon();
-    expect(armed.filter(({ pid }) => isStillGated(pid))).toHaveLength(20);
+    expect(armed.filter(({ holder }) => isStillGated(holder.pid))).toHaveLength(20);
     process.kill(it.launcherPid, "SIGCONT");
     await allEnded(armed);
     expect(ran()).toBe(0);
@@ -198,10 +201,9 @@ describe("S23: nobody is left to say GO", () => {
     stop(it.launcherPid);
     await it.killDaemon();
     const launcher = await start();
-    const bootId = fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     // Stopped, so that the end of the launcher cannot be what ends it.
-    stop(armed.pid);
-    expect(await launcher.port.adopt({ ...armed, bootId, output: null })).toBe("never-ran");
+    stop(armed.holder.pid);
+    expect(await launcher.port.adopt({ ...armed, output: null })).toBe("never-ran");
     await allEnded([armed]);
     process.kill(it.launcherPid, "SIGKILL");
     expect(ran()).toBe(0);
@@ -214,12 +216,11 @@ describe("S23: nobody is left to say GO", () => {
     expect(await it.ask({ do: "go", armed, latestAt: Date.now() + 60_000 })).toBe("started");
     await it.killDaemon();
     await eventually(() => !isAlive(it.launcherPid), "the launcher has ended");
-    expect(isAlive(armed.pid)).toBe(true);
+    expect(isAlive(armed.holder.pid)).toBe(true);
     const launcher = await start();
-    const bootId = fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    expect(await launcher.port.adopt({ ...armed, bootId, output: null })).toBe("watching");
+    expect(await launcher.port.adopt({ ...armed, output: null })).toBe("watching");
     await launcher.port.terminate(armed.attemptId, 20_000);
-    expect(await launcher.exitOf(armed)).toMatchObject({ exitCode: null, signal: null, wasObserved: false });
+    expect(await launcher.exitOf(armed)).toMatchObject({ ending: EXIT_UNSEEN });
   });
 });
 
@@ -273,7 +274,7 @@ describe("the command's words are arguments and nothing else", () => {
     const attemptId = newAttemptId();
     const argv = ["/bin/sh", "-c", 'printf %s "$1" >"$0"', file, argument];
     const armed = await launcher.run(shellRequest("", { attemptId, command: { kind: "argv", argv } }));
-    expect((await launcher.exitOf(armed)).exitCode).toBe(0);
+    expect(await launcher.exitOf(armed)).toMatchObject({ ending: { code: 0 } });
     expect(fs.readFileSync(file, "utf8")).toBe(argument);
   });
 });

@@ -4,8 +4,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { OutputCap } from "../../../../src/actors/launcher/child/output-cap.js";
-import type { ArmRequest, OutputPlan } from "../../../../src/actors/launcher/port.js";
-import { readBootId } from "../../../../src/actors/process-identity.js";
+import type { OutputPlan, ProcessArm } from "../../../../src/actors/launcher/port.js";
 import { eventually, isAlive, isRoot, sharedLauncher, shellRequest, testLaunchers } from "../../../support/launcher.js";
 import { temporaryDirectories } from "../../../support/temporary.js";
 
@@ -125,7 +124,7 @@ describe("S29: at the cap the middle is dropped with a note", () => {
     await first.port.close();
     const second = await start();
     const output = { path: path.join(directory, "out"), plan };
-    expect(await second.port.adopt({ ...armed, bootId: readBootId(), output })).toBe("watching");
+    expect(await second.port.adopt({ ...armed, output })).toBe("watching");
     fs.writeFileSync(pipe, "\n");
     await eventually(
       () => sizeOf(directory) === 200 * 65_536 && heldBytes(directory) <= 1_500_000,
@@ -145,11 +144,11 @@ describe("S29: at the cap the middle is dropped with a note", () => {
     const armed = await first.run(shellRequest(`read x <${pipe}; ${MANY_LINES}`, { output: plan }));
     await first.port.close();
     fs.writeFileSync(pipe, "\n");
-    await eventually(() => !isAlive(armed.pid), "the run has ended");
+    await eventually(() => !isAlive(armed.holder.pid), "the run has ended");
     expect(sizeOf(directory)).toBe(ALL_LINES.length);
     const second = await start();
     const output = { path: path.join(directory, "out"), plan };
-    expect(await second.port.adopt({ ...armed, bootId: readBootId(), output })).toBe("gone");
+    expect(await second.port.adopt({ ...armed, output })).toBe("gone");
     await eventually(() => sizeOf(directory) < 10_200, "the final form");
   });
 
@@ -160,7 +159,9 @@ describe("S29: at the cap the middle is dropped with a note", () => {
       output: filePlan(directory, { onExcess: "kill", killGraceMs: 50 }),
     });
     const armed = await launcher.run(request);
-    expect(await launcher.exitOf(armed)).toMatchObject({ signal: "SIGKILL", exitCode: null, cause: "output-exceeded" });
+    expect(await launcher.exitOf(armed)).toMatchObject({
+      ending: { signal: "SIGKILL", code: null, reason: "output-exceeded" },
+    });
   });
 });
 
@@ -213,14 +214,17 @@ function temporaryMount(): string | null {
 }
 
 describe("other places for output", () => {
-  it.each<[to: "inherit" | "discard", output: ArmRequest["output"], target: RegExp]>([
+  it.each<[to: "inherit" | "discard", output: ProcessArm["output"], target: RegExp]>([
     ["discard", { to: "discard" }, /^\/dev\/null$/],
     ["inherit", { to: "inherit" }, new RegExp(`^${fs.readlinkSync("/proc/self/fd/1").replace(/[[\]]/g, "\\$&")}$`)],
   ])("%s", async (_, output, target) => {
     const launcher = shared();
     const armed = await launcher.run(shellRequest("exec sleep 1000", { output }));
-    await eventually(() => target.test(fs.readlinkSync(`/proc/${armed.pid}/fd/1`)), "the output is where it should be");
-    expect(fs.readlinkSync(`/proc/${armed.pid}/fd/0`)).toBe("/dev/null");
+    await eventually(
+      () => target.test(fs.readlinkSync(`/proc/${armed.holder.pid}/fd/1`)),
+      "the output is where it should be",
+    );
+    expect(fs.readlinkSync(`/proc/${armed.holder.pid}/fd/0`)).toBe("/dev/null");
   });
 
   const hasLogger = fs.existsSync("/usr/bin/logger");
@@ -232,7 +236,10 @@ describe("other places for output", () => {
       const armed = await launcher.run(shellRequest("exec sleep 1000", { output: { to: "syslog", tag } }));
       const [logger = 0] = loggersOf(tag);
       onTestFinished(() => void (loggersOf(tag).includes(logger) && process.kill(logger, "SIGKILL")));
-      expect([logger > 0, fs.readlinkSync(`/proc/${armed.pid}/fd/1`).startsWith("socket:")]).toEqual([true, true]);
+      expect([logger > 0, fs.readlinkSync(`/proc/${armed.holder.pid}/fd/1`).startsWith("socket:")]).toEqual([
+        true,
+        true,
+      ]);
       for (const pid of await launcher.processes()) process.kill(pid, "SIGKILL");
       await eventually(() => launcher.events.length > 0, "the launcher's death is known");
       expect(loggersOf(tag)).toEqual([logger]);

@@ -4,8 +4,9 @@ import {
   SimulatedHost,
   type SimulatedLauncher,
 } from "../../../../src/actors/launcher/daemon/simulated-launcher.js";
-import type { Armed, LauncherEvent } from "../../../../src/actors/launcher/port.js";
+import type { Armed, RunnerEvent } from "../../../../src/actors/runner/port.js";
 import { SimulatedClock } from "../../../../src/actors/simulated-clock.js";
+import { EXIT_UNSEEN } from "../../../../src/core/state/ending.js";
 import { shellRequest } from "../../../support/launcher.js";
 
 function world(behaviour: SimulatedBehaviour) {
@@ -20,8 +21,8 @@ async function armed(launcher: SimulatedLauncher): Promise<Armed> {
   return answer.value;
 }
 
-function listen(launcher: SimulatedLauncher): LauncherEvent[] {
-  const events: LauncherEvent[] = [];
+function listen(launcher: SimulatedLauncher): RunnerEvent[] {
+  const events: RunnerEvent[] = [];
   launcher.subscribe((event) => events.push(event));
   return events;
 }
@@ -33,7 +34,7 @@ describe("the simulated host", () => {
     launcher.die();
     const next = host.launcher();
     expect(await next.go(gate, soon)).toBe("gone");
-    expect(await next.adopt({ ...gate, bootId: host.bootId, output: null })).toBe("gone");
+    expect(await next.adopt({ ...gate, output: null })).toBe("gone");
     expect(host.executions).toEqual([]);
   });
 
@@ -45,9 +46,9 @@ describe("the simulated host", () => {
     await launcher.go(run, soon);
     launcher.loseProcess();
     clock.advance(10);
-    expect(events.map((event) => event.kind)).toEqual(["trouble", "gate-lost", "exited"]);
+    expect(events.map((event) => event.kind)).toEqual(["trouble", "gate-lost", "ended"]);
     expect(events[1]).toEqual({ kind: "gate-lost", attemptId: gate.attemptId });
-    expect(events[2]).toMatchObject({ attemptId: run.attemptId, exitCode: null, wasObserved: false });
+    expect(events[2]).toMatchObject({ attemptId: run.attemptId, ending: EXIT_UNSEEN });
     expect(await launcher.go(await armed(launcher), soon)).toBe("started");
   });
 
@@ -55,9 +56,8 @@ describe("the simulated host", () => {
     const { host, launcher, soon } = world({ runMs: null, exitCode: 0 });
     const run = await armed(launcher);
     await launcher.go(run, soon);
-    const bootId = host.bootId;
     host.reboot();
-    expect(await host.launcher().adopt({ ...run, bootId, output: null })).toBe("gone");
+    expect(await host.launcher().adopt({ ...run, output: null })).toBe("gone");
     expect([host.running, host.executions.length]).toEqual([[], 1]);
   });
 
@@ -67,7 +67,7 @@ describe("the simulated host", () => {
     await launcher.go(run, soon);
     const ended = launcher.terminate(run.attemptId, 1_000);
     await clock.advanceAsync(60_000);
-    expect(await ended).toEqual({ survivors: [run.pid], wasKilled: true });
+    expect(await ended).toEqual({ survivors: [run.holder.pid], wasKilled: true });
   });
 
   it("a run may end by a signal of its own", async () => {
@@ -75,7 +75,7 @@ describe("the simulated host", () => {
     const events = listen(launcher);
     await launcher.go(await armed(launcher), soon);
     clock.advance(10);
-    expect(events).toMatchObject([{ kind: "exited", exitCode: null, signal: "SIGSEGV", wasObserved: true }]);
+    expect(events).toMatchObject([{ kind: "ended", ending: { kind: "exited", code: null, signal: "SIGSEGV" } }]);
   });
 
   it("a gate may take its time; a launcher that dies meanwhile makes none", async () => {

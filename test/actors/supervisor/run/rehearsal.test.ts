@@ -65,8 +65,8 @@ function stageOf(play: Play): Stage {
   const scope = scopeOf(job("a", "*/30 * * * *", { ...window, ...limit, policy: play.policy }), SETTINGS_DEFAULTS);
   const { chosenAt, periodId } = decide(scope.compiled, NOMINAL_AT);
   if (chosenAt === null) throw new Error("every one of these periods has a chosen time");
-  const process = { pid: 77, pidStartTicks: 5, bootId: "boot", attemptId: "attempt" };
-  const stage = { scope, nominalAt: NOMINAL_AT, gate: { attemptId: "attempt", periodId }, forAt: chosenAt, process };
+  const holder = { kind: "process", pid: 77, startTicks: 5, bootId: "boot" } as const;
+  const stage = { scope, nominalAt: NOMINAL_AT, gate: { attemptId: "attempt", periodId }, forAt: chosenAt, holder };
   return { ...stage, document: documentOf(play, chosenAt) };
 }
 
@@ -75,11 +75,11 @@ function moment(now: EpochMs) {
 }
 
 /** The same without a rehearsal: the machines are asked when the time has come. */
-function played({ scope, document, nominalAt, gate, process }: Stage, now: EpochMs) {
+function played({ scope, document, nominalAt, gate, holder }: Stage, now: EpochMs) {
   const { attemptId } = gate;
   const moment = { now, gate: null, freshId: () => attemptId };
   const woken = step(scope, activate(document, scope), { type: "WAKE", isReturning: false, nominalAt }, moment);
-  const claimed = step(scope, woken.activation, { type: "READY", attemptId, process }, moment);
+  const claimed = step(scope, woken.activation, { type: "READY", attemptId, holder }, moment);
   const durable = step(scope, claimed.activation, { type: "DURABLE", attemptId }, moment);
   return { woken, claimed, durable };
 }

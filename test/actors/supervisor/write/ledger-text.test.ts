@@ -18,15 +18,15 @@ const SECOND = "2026-03-01T02:00:00Z";
 const SLOT = "2026-03-01T01:59:59.250Z";
 const P1 = decisionOf("2026-03-01T00:00:00Z", SECOND);
 const P2 = decisionOf("2026-03-02T00:00:00Z", null);
-const PROCESS = { pid: 7, pidStartTicks: 70, bootId: "b", attemptId: "a7" };
-const ENDING = { exitCode: 0, signal: null, reason: null };
+const PROCESS = { attemptId: "a7", holder: { kind: "process", pid: 7, startTicks: 70, bootId: "b" } } as const;
+const ENDING = { kind: "exited", code: 0, signal: null, reason: null } as const;
 const EMPTY = newDocument(IDENTITY);
 const LIMIT = 5;
 
 const claimed = claimPeriod(EMPTY, P1, PROCESS, NOW).document;
-const slot = claimSlot(EMPTY, { source: "manual", slotAt: at(SLOT), process: PROCESS, aftermath: null }, NOW).document;
-const slotRun = { source: "manual", periodId: SLOT, pid: 7 };
-const periodRun = { source: null, periodId: P1.periodId, pid: 7 };
+const slot = claimSlot(EMPTY, { source: "manual", slotAt: at(SLOT), aftermath: null, ...PROCESS }, NOW).document;
+const slotRun = { attemptId: "a7", source: "manual", periodId: SLOT, pid: 7 };
+const periodRun = { attemptId: "a7", source: null, periodId: P1.periodId, pid: 7 };
 const noted = { identity: IDENTITY, at: NOW };
 const ahead: StateDocument = { ...claimed, LastHandledPeriodID: "2026-03-09T00:00:00Z" };
 
@@ -35,7 +35,7 @@ const ROWS: readonly (readonly [kind: string, facts: readonly LedgerFact[], slot
   ["claim of a period", claimPeriod(EMPTY, P1, PROCESS, NOW).facts, []],
   [
     "claim of a slot",
-    claimSlot(EMPTY, { source: "manual", slotAt: at(SLOT), process: PROCESS, aftermath: null }, NOW).facts,
+    claimSlot(EMPTY, { source: "manual", slotAt: at(SLOT), ...PROCESS, aftermath: null }, NOW).facts,
     [SLOT],
   ],
   ["end of a period's run", completeRun(claimed, periodRun, ENDING, NOW, LIMIT).facts, []],
@@ -94,11 +94,7 @@ describe("S1: what is written of a fact has whole seconds; only a slot's own ins
 
 describe("S36: the records of one run", () => {
   it("the record of its start and that of its end name the same start", () => {
-    const [start] = claimSlot(
-      EMPTY,
-      { source: "manual", slotAt: at(SLOT), process: PROCESS, aftermath: null },
-      NOW,
-    ).facts;
+    const [start] = claimSlot(EMPTY, { source: "manual", slotAt: at(SLOT), ...PROCESS, aftermath: null }, NOW).facts;
     const [end] = completeRun(slot, slotRun, ENDING, NOW + 5000, LIMIT).facts;
     const texts = [start, end].map((fact) => {
       return fact === undefined ? null : JSON.parse(ledgerRecordOf(fact, EMPTY, null, slot.ActiveExecution).text);

@@ -36,6 +36,8 @@ second: npm and the like send one press of Ctrl-C twice.
       value: "DIR",
       help: "make a cgroup v2 group for each run there (default: our own, if systemd delegates it)",
     },
+    { name: "allow-private", help: "let requests go to this machine and to private networks (default: public only)" },
+    { name: "allow", value: "ADDRESS,...", help: "let requests go to these addresses and networks too" },
     { name: "trust-owner", value: "USER,...", help: "believe configuration files of these users too" },
   ],
 };
