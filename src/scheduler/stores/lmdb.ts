@@ -79,10 +79,10 @@ async function openEnvironment(directory: string): Promise<OpenEnvironment> {
   if (!lock.ok) throw lock.error;
   const term = lock.value;
   try {
-    const databases = openDatabases(lmdb, term.directory);
+    const databases = openDatabases(lmdb, term.place);
     try {
       await checkFormat(databases.root);
-      syncDirectory(term.directory);
+      syncDirectory(term.place);
       return { term, ...databases };
     } catch (error) {
       await databases.root.close();

@@ -61,7 +61,7 @@ export class Executor {
     private readonly host: ExecutorHost,
     private readonly place: () => RunPlace,
   ) {
-    this.gates = new Gates(ports.launcher, ports.launcher.maxArmed);
+    this.gates = ports.gates ?? new Gates(ports.launcher, ports.launcher.maxArmed);
     this.starts = new Starts(ports.clock, host);
     ports.launcher.subscribe((event) => this.hear(event));
   }

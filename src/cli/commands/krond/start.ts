@@ -14,7 +14,7 @@ import type { Command } from "../../command.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
 import { findConfiguration, findingsText } from "../../load.js";
-import { STATE_OPTION, stateDirectoryOf } from "../../state-options.js";
+import { STATE_OPTION, stateDirectoryOf, storePlaceOf } from "../../state-options.js";
 import { hasColour } from "../../style.js";
 import { crontabSource } from "./crontab-source.js";
 import { Signals } from "./signals.js";
@@ -27,7 +27,7 @@ const LARGEST_PORT = 65_535;
 async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("start takes no arguments", "krond start --config PATH");
   const format = oneOf(args, "log-format", ["text", "json"] as const) ?? usualLogFormat(io.isOutTerminal);
-  const backend = oneOf(args, "store", ["lmdb", "files"] as const) ?? "lmdb";
+  const store = storePlaceOf(args, io);
   const log = createLog({ format, sink: descriptorSink(STANDARD_OUTPUT), now: io.now });
   const sources = sourcesOf(args, io);
   if (format === "text") await io.err(hintText(args, sources, stateDirectoryOf(args, io)));
@@ -36,7 +36,7 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     sources,
     trust: trustChecks(args.text("trust-owner")),
     stateDirectory: stateDirectoryOf(args, io),
-    backend,
+    store,
     log,
     metrics: listenAddress(args, "metrics", "9100"),
     inspect: inspectOptions(args),
