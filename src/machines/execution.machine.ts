@@ -86,6 +86,7 @@ export const executionMachine = setup({
               target: "#execution.running",
               actions: ["startClock", { type: "go", params: ({ context }) => goParams(context) }],
             },
+            REFUSED: "#execution.ended.refused",
             FAILED: "closed",
             END: {
               target: "closed",
@@ -94,7 +95,12 @@ export const executionMachine = setup({
           },
         },
         /** Claimed, and it cannot run any more. */
-        closed: { on: { DURABLE: { target: "#execution.ended.recorded", actions: "notRun" } } },
+        closed: {
+          on: {
+            DURABLE: { target: "#execution.ended.recorded", actions: "notRun" },
+            REFUSED: "#execution.ended.refused",
+          },
+        },
       },
     },
     running: {
@@ -152,6 +158,11 @@ export const executionMachine = setup({
       states: {
         /** Nothing was claimed, or the ending is on record. */
         silent: { type: "final" },
+        /** It runs elsewhere, or has run: nothing does here, and there is nothing to record. */
+        refused: {
+          type: "final",
+          entry: { type: "closeGate", params: ({ context }) => gateParams(context) },
+        },
         recorded: {
           type: "final",
           entry: { type: "recordEnd", params: ({ context }) => endingParams(context) },

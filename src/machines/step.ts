@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { isPast, startLimitAt } from "../core/period/lateness.js";
-import { activeRuns, isSlotTaken, standingOf } from "../core/state/document.js";
+import { activeRuns, isSlotTaken, type StateDocument, standingOf } from "../core/state/document.js";
 import type { ClaimedProcess } from "../core/state/period-transitions.js";
 import type { RunEnding } from "../core/state/run-transitions.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
@@ -23,6 +23,8 @@ export type ActivationEvent =
   | { readonly type: "READY"; readonly attemptId: string; readonly process: ClaimedProcess }
   | { readonly type: "FAILED"; readonly attemptId: string; readonly code: ErrorCode }
   | { readonly type: "DURABLE"; readonly attemptId: string }
+  /** Somebody else has what was claimed. `document`: what is on record of the job now. */
+  | { readonly type: "REFUSED"; readonly attemptId: string; readonly document: StateDocument }
   | { readonly type: "STARTED"; readonly attemptId: string }
   | { readonly type: "NOT_RUN"; readonly attemptId: string; readonly reason: "late" | "unconfirmed" }
   | { readonly type: "EXITED"; readonly attemptId: string; readonly ending: RunEnding }
@@ -116,6 +118,10 @@ function report(draft: Draft, event: Extract<ActivationEvent, { readonly attempt
     claim(draft, attemptId, event.process);
     return;
   }
+  if (event.type === "REFUSED") {
+    giveUp(draft, attemptId, event.document);
+    return;
+  }
   if (event.type === "DURABLE") {
     draft.tellClaimedPeriod(attemptId, { type: "CLAIMED" });
     draft.tellAttempt(attemptId, { type: "DURABLE", now: draft.moment.now });
@@ -127,6 +133,19 @@ function report(draft: Draft, event: Extract<ActivationEvent, { readonly attempt
     failStart(draft);
   }
   startIfCleared(draft);
+}
+
+/**
+ * The run is somebody else's, and what the job knew is not what is on record: it goes on from there, after the period that
+ * was not its own. Nothing is said of that one.
+ */
+function giveUp(draft: Draft, attemptId: string, document: StateDocument): void {
+  const refused = draft.attempt(attemptId)?.execution.context.attempt;
+  draft.tellAttempt(attemptId, { type: "REFUSED" });
+  dropLive(draft);
+  draft.reread(document);
+  draft.passedAt = refused?.source === null ? refused.slotAt : null;
+  evaluate(draft, false);
 }
 
 /** The gate is ready: judged once more, then claimed, or closed again (S20, S23). */

@@ -22,6 +22,7 @@ import type { Fenced } from "../../persist/load.js";
 import type { LockTerm } from "../../persist/lock.js";
 import type { FenceSubject, RecoveryRules } from "../../persist/recover.js";
 import type { StateReader, StateStore } from "../../persist/store.js";
+import { rewoundRuns } from "./rewound-runs.js";
 import { documentOf } from "./why.js";
 
 const HISTORY_LIMIT = SETTINGS_DEFAULTS.history.keep;
@@ -148,9 +149,11 @@ export async function rewindJob(
     return err(new KronError("state-incompatible", `the state of ${identity} is not ahead of the clock`, details));
   }
   const { document: next, facts } = rewind(document, currentAt, currentAt, by, now);
+  const { ledger, removed } = await rewoundRuns(store, identity, currentAt);
   await store.commit(term, {
     documents: [{ key: documentKey(identity), text: serialiseDocument(next) }],
-    ledger: facts.map((fact) => ledgerRecordOf(fact, next, null)),
+    ledger: [...ledger, ...facts.map((fact) => ledgerRecordOf(fact, next, null))],
+    removed,
   });
   return ok({ from: formatInstant(from), to: formatInstant(currentAt) });
 }

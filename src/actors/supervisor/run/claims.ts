@@ -5,6 +5,8 @@
  */
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { Activation } from "../../../machines/activation.js";
+import type { ActivationEvent } from "../../../machines/step.js";
+import type { Claim as StoreClaim } from "../../../persist/store.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry, Message, Prearmed } from "../rows/job-entry.js";
 import type { Committer } from "../write/committer.js";
@@ -24,6 +26,8 @@ export interface ClaimsHost {
   enter(entry: JobEntry, activation: Activation, successorDueAt: EpochMs | null): void;
   /** Lets a job that was kept busy go on: with this, and with what has come for it meanwhile. */
   goOn(entry: JobEntry, first: Message): Promise<void>;
+  /** What a job is told whose claim somebody else has. */
+  refusal(entry: JobEntry, attemptId: string): Promise<ActivationEvent>;
 }
 
 /** Of a job that is due. */
@@ -81,10 +85,32 @@ export class Claims {
       this.executor.starts.add(rehearsal.go.attemptId);
       this.host.enter(entry, rehearsal.activation, rehearsal.successorDueAt);
     }
-    await this.committer.add({
+    const refused = await this.committer.add({
       documents: claims.map(({ rehearsal }) => rehearsal.write),
       ledger: claims.flatMap(({ rehearsal }) => rehearsal.ledger),
+      claims: claims.flatMap((claim) => claim.rehearsal.claims),
     });
+    this.durable(refused.length === 0 ? claims : this.oursOf(claims, refused), now);
+  }
+
+  /** What somebody else has claimed is given up by its job. */
+  private oursOf(claims: readonly Claim[], refused: readonly StoreClaim[]): readonly Claim[] {
+    const lost = new Map(refused.map((claim) => [claim.token, claim]));
+    return claims.filter(({ entry, rehearsal: { go } }) => {
+      const claim = lost.get(go.attemptId);
+      if (claim === undefined) return true;
+      this.writer.announceRefused(claim);
+      this.host.begin(this.host.track(this.giveUp(entry, go.attemptId)));
+      return false;
+    });
+  }
+
+  private async giveUp(entry: JobEntry, attemptId: string): Promise<void> {
+    const event = await this.host.refusal(entry, attemptId);
+    await this.host.goOn(entry, { event: () => event, now: null });
+  }
+
+  private durable(claims: readonly Claim[], now: EpochMs): void {
     // Another commit may have failed meanwhile: from then on nothing is begun.
     if (this.host.isStopped) {
       for (const claim of claims) this.teller(claim, now)();

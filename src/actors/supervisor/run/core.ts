@@ -77,7 +77,7 @@ export class SupervisorCore {
   ) {
     const onFailure = (error: unknown): void => this.fail(error, "commit");
     this.committer = new Committer(ports.store, ports.term, ports.clock, onFailure, () => this.note({}));
-    this.writer = new StepWriter(ports.versions, this.committer, this);
+    this.writer = new StepWriter(ports.versions, ports.clock, this.committer, this);
     this.records = new Records(ports.store);
     this.executor = new Executor(ports, this, host.place);
     this.claims = new Claims(ports, this.records, this.committer, this.writer, this.executor, this);
@@ -164,7 +164,7 @@ export class SupervisorCore {
     }
   }
 
-  begin(operation: Promise<void>): void {
+  begin(operation: Promise<unknown>): void {
     operation.catch((error: unknown) => this.fail(error, "run"));
   }
 
@@ -283,7 +283,7 @@ export class SupervisorCore {
     now: EpochMs,
     wasResting: boolean,
   ): ActivationEvent | null {
-    if (event.type === "DURABLE" || entry.isUntold) return null;
+    if (event.type === "DURABLE" || event.type === "REFUSED" || entry.isUntold) return null;
     const mustReturn = entry.mustReturn;
     entry.mustReturn = false;
     if (LOOKS_ANEW.has(event.type)) return null;
@@ -354,12 +354,20 @@ export class SupervisorCore {
     await this.persist(entry, unwritten, before);
   }
 
+  /** What was known of the job is not true any more: somebody else has written since. */
+  async refusal({ identity }: JobEntry, attemptId: string): Promise<ActivationEvent> {
+    return { type: "REFUSED", attemptId, document: await this.records.documentOf(identity) };
+  }
+
   private async persist(entry: JobEntry, writes: readonly StepWrite[], before: StateDocument): Promise<void> {
-    await this.writer.write(entry, writes, before);
+    const isOurs = await this.writer.write(entry, writes, before);
     for (const { claimedBy } of writes) {
+      if (claimedBy === null) continue;
+      const event = isOurs
+        ? ({ type: "DURABLE", attemptId: claimedBy } as const)
+        : await this.refusal(entry, claimedBy);
       // First of all: until it is told, the claim is not known to be durable.
-      if (claimedBy !== null)
-        entry.inbox.unshift({ event: () => ({ type: "DURABLE", attemptId: claimedBy }), now: null });
+      entry.inbox.unshift({ event: () => event, now: null });
     }
   }
 

@@ -14,8 +14,8 @@ import { type Activation, activate, type JobScope } from "../../../machines/acti
 import type { EffectParams } from "../../../machines/effects.js";
 import { step } from "../../../machines/step.js";
 import { documentKey } from "../../../persist/keys.js";
-import type { DocumentWrite, LedgerRecord } from "../../../persist/store.js";
-import { ledgerRecordOf, recordFor } from "../write/ledger-text.js";
+import type { Claim, DocumentWrite, LedgerRecord } from "../../../persist/store.js";
+import { claimOf, ledgerRecordOf, recordFor } from "../write/ledger-text.js";
 
 export interface RehearsedFact {
   readonly fact: LedgerFact;
@@ -31,6 +31,7 @@ export interface Rehearsal {
   /** What the claim writes. */
   readonly write: DocumentWrite;
   readonly ledger: readonly LedgerRecord[];
+  readonly claims: readonly Claim[];
   readonly facts: readonly RehearsedFact[];
   readonly go: EffectParams["go"];
 }
@@ -63,12 +64,14 @@ export function rehearse(stage: Stage, versions: RecordVersions): Rehearsal | nu
   if (write?.type !== "persist" || more.length > 0 || write.params.claimedBy !== attemptId) return null;
   if (attempt === undefined) return null;
   const facts = write.params.facts.map((fact) => ({ fact, decision: recordFor(scope.compiled, fact, versions) }));
+  const ledger = facts.map(({ fact, decision }) => ledgerRecordOf(fact, write.params.document, decision));
   return {
     forAt,
     activation: claimed.activation,
     successorDueAt: claimed.successorDueAt,
     write: { key: documentKey(document.Identity), text: serialiseDocument(write.params.document) },
-    ledger: facts.map(({ fact, decision }) => ledgerRecordOf(fact, write.params.document, decision)),
+    ledger,
+    claims: facts.flatMap(({ fact }, index) => claimOf(fact, ledger[index] as LedgerRecord) ?? []),
     facts,
     go: { attemptId, latestAt: attempt.execution.context.startByAt },
   };

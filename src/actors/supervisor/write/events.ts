@@ -29,6 +29,7 @@ export type SupervisorEventName =
   | "resumed"
   | "removed"
   | "adopted"
+  | "claim_refused"
   | "error"
   | "fatal";
 

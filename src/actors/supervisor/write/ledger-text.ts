@@ -9,7 +9,7 @@ import { type RecordVersions, toDecisionRecord } from "../../../core/decision/re
 import type { ActiveState, StateDocument } from "../../../core/state/document.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../../../core/time/instant.js";
-import type { LedgerRecord } from "../../../persist/store.js";
+import type { Claim, LedgerRecord } from "../../../persist/store.js";
 
 function instantOf(text: string): EpochMs {
   const at = parseInstant(text);
@@ -75,6 +75,11 @@ export function ledgerRecordOf(
     case "rewound":
       return record(identity, fact.at, "rewind", { at, from: fact.from, to: fact.to, by: fact.by });
   }
+}
+
+/** A run is begun by whoever has written its record: nobody may have done so before. */
+export function claimOf(fact: LedgerFact, { identity, at, kind }: LedgerRecord): Claim | null {
+  return fact.kind === "run_started" ? { key: { identity, at, kind }, token: fact.attemptId ?? "" } : null;
 }
 
 /** What a fact about the outcome of a period is recorded with. */

@@ -9,15 +9,17 @@ import type { FirstSight } from "../../../core/restart/first-sight.js";
 import { type ActiveState, activeStates, isSameRun, keyOf, type StateDocument } from "../../../core/state/document.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { serialiseDocument } from "../../../core/state/serialise.js";
+import { formatInstant } from "../../../core/time/instant.js";
 import type { EffectParams } from "../../../machines/effects.js";
 import { documentKey } from "../../../persist/keys.js";
-import type { DefinitionVersion, DocumentWrite } from "../../../persist/store.js";
+import type { Claim, DefinitionVersion, DocumentWrite, LedgerRecord } from "../../../persist/store.js";
+import type { Clock } from "../../clock.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry } from "../rows/job-entry.js";
 import type { Trouble } from "../run/executor.js";
 import type { Committer, Contribution } from "./committer.js";
 import { eventOfFact, type SupervisorEvent } from "./events.js";
-import { ledgerRecordOf, recordFor } from "./ledger-text.js";
+import { claimOf, ledgerRecordOf, recordFor } from "./ledger-text.js";
 
 export type StepWrite = EffectParams["persist"];
 
@@ -29,25 +31,32 @@ export interface StepTeller {
 export class StepWriter {
   constructor(
     private readonly versions: SupervisorPorts["versions"],
+    private readonly clock: Clock,
     private readonly committer: Committer,
     private readonly teller: StepTeller,
   ) {}
 
-  /** Of several writes of one step the last document counts, and the facts of all. `before`: as it was until the step. */
-  async write(entry: JobEntry, writes: readonly StepWrite[], before: StateDocument): Promise<void> {
+  /**
+   * Of several writes of one step the last document counts, and the facts of all. `before`: as it was until the step.
+   * False: somebody else has what it claims, and nothing of it was written.
+   */
+  async write(entry: JobEntry, writes: readonly StepWrite[], before: StateDocument): Promise<boolean> {
     const last = writes.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) return true;
     const facts = writes.flatMap(({ document, facts: some }) => {
       return some.map((fact) => ({ fact, document, decision: recordFor(entry.scope.compiled, fact, this.versions) }));
     });
-    await this.committer.add({
-      ...takeAlong(entry),
-      documents: [writeOf(entry, last.document)],
-      ledger: facts.map(({ fact, document, decision }) => {
-        return ledgerRecordOf(fact, document, decision, endedRun(fact, before));
-      }),
+    const records = facts.map(({ fact, document, decision }) => {
+      return ledgerRecordOf(fact, document, decision, endedRun(fact, before));
     });
-    for (const { fact, decision } of facts) this.announce(fact, decision);
+    const claims = facts.flatMap(({ fact }, index) => claimOf(fact, records[index] as LedgerRecord) ?? []);
+    const along = takeAlong(entry);
+    const documents = [writeOf(entry, last.document)];
+    const refused = await this.committer.add({ ...along, documents, ledger: records, claims });
+    const lost = refused.find(({ key }) => key.identity === entry.identity);
+    if (lost === undefined) for (const { fact, decision } of facts) this.announce(fact, decision);
+    else this.announceRefused(lost);
+    return lost === undefined;
   }
 
   /** What goes along with a step that has changed nothing else. */
@@ -71,6 +80,14 @@ export class StepWriter {
   /** Nobody waits for it. */
   writeUnhurried(entry: JobEntry, document: StateDocument): void {
     this.committer.addUnhurried(writeOf(entry, document));
+  }
+
+  /** That is no trouble: the run is somebody else's. */
+  announceRefused({ key: { identity, at, kind }, token }: Claim): void {
+    const periodId = formatInstant(at);
+    const fields = { attempt_id: token, kind };
+    const about = { identity, periodId, component: "persist", level: "info", fields } as const;
+    this.teller.emit({ at: this.clock.now(), event: "claim_refused", ...about });
   }
 
   announce(fact: LedgerFact, decision: DecisionRecord | null): void {
