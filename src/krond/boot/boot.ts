@@ -153,6 +153,7 @@ async function assemble(
   read: DaemonConfiguration,
   undo: (() => Promise<void>)[],
 ): Promise<Daemon> {
+  const clock = systemClock;
   const lifecycle = new Lifecycle();
   lifecycle.tell({ type: "CONFIGURED" });
   const { backend, at } = options.store;
@@ -166,9 +167,11 @@ async function assemble(
   undo.push(() => opened.close());
   const store = monitoring.observed(opened);
   lifecycle.tell({ type: "OPENED" });
-  const launchers = await startLauncher(options.cgroupRoot == null ? {} : { cgroupRoot: options.cgroupRoot });
+  const launchers = await startLauncher({
+    clock,
+    ...(options.cgroupRoot == null ? {} : { cgroupRoot: options.cgroupRoot }),
+  });
   undo.push(() => launchers.close());
-  const clock = systemClock;
   const ports = { clock, lifecycle, store, launcher: launchers, log: options.log };
   const inspection = await inspectionOf(options.inspect ?? null, ports);
   undo.push(async () => inspection?.close());

@@ -229,6 +229,11 @@ export class Executor {
     this.host.begin(this.closeGate(prearmed.attemptId));
   }
 
+  /** Those of this supervisor's jobs; others may have theirs in the same launcher. */
+  async closeGates(): Promise<void> {
+    await Promise.all([...this.owned.keys()].map((attemptId) => this.gates.close(attemptId)));
+  }
+
   /** Nothing more is started, whatever was asked for. */
   async shut(): Promise<void> {
     this.isAccepting = false;
