@@ -14,7 +14,7 @@ import type { AttemptParams, Effect, OutwardEffect } from "./effects.js";
 import type { Engine } from "./engine.js";
 import type { ExecutionSnapshot } from "./execution.machine.js";
 import { type ExecutionEvent, runKeyOf } from "./execution-logic.js";
-import type { JobSnapshot } from "./job.machine.js";
+import { type JobSnapshot, jobSnapshotOf } from "./job.machine.js";
 import type { JobEvent } from "./job-logic.js";
 import type { PeriodSnapshot } from "./period.machine.js";
 import type { PeriodContext, PeriodEvent } from "./period-logic.js";
@@ -115,6 +115,12 @@ export class Draft {
     const { snapshot, effects } = advance(this.engine.job, this.job, event);
     this.job = snapshot;
     this.route(effects, null);
+  }
+
+  /** Somebody else has written the document: this one takes the place of what the job knew. */
+  reread(document: StateDocument): void {
+    const { historyLimit, policy } = this.scope;
+    this.job = jobSnapshotOf({ document, historyLimit, isSuspended: policy.suspend }, this.engine.job);
   }
 
   tellPeriod(event: PeriodEvent): void {

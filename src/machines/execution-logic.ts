@@ -43,6 +43,8 @@ export type ExecutionEvent =
   | { readonly type: "CLAIM" }
   /** The claim is durable. */
   | { readonly type: "DURABLE"; readonly now: EpochMs }
+  /** Somebody else has claimed it: it is theirs, and nothing of ours is on record. */
+  | { readonly type: "REFUSED" }
   /** Nothing is to be started after all. */
   | { readonly type: "CLOSE" }
   /** The command has taken the gate's place, or is watched again. */

@@ -89,6 +89,7 @@ const definition = setup({
               target: "#execution.running",
               actions: ["startClock", { type: "go", params: ({ context }) => goParams(context) }],
             },
+            REFUSED: "#execution.ended.refused",
             FAILED: "closed",
             END: {
               target: "closed",
@@ -97,7 +98,12 @@ const definition = setup({
           },
         },
         /** Claimed, and it cannot run any more. */
-        closed: { on: { DURABLE: { target: "#execution.ended.recorded", actions: "notRun" } } },
+        closed: {
+          on: {
+            DURABLE: { target: "#execution.ended.recorded", actions: "notRun" },
+            REFUSED: "#execution.ended.refused",
+          },
+        },
       },
     },
     running: {
@@ -155,6 +161,11 @@ const definition = setup({
       states: {
         /** Nothing was claimed, or the ending is on record. */
         silent: { type: "final" },
+        /** It runs elsewhere, or has run: nothing does here, and there is nothing to record. */
+        refused: {
+          type: "final",
+          entry: { type: "closeGate", params: ({ context }) => gateParams(context) },
+        },
         recorded: {
           type: "final",
           entry: { type: "recordEnd", params: ({ context }) => endingParams(context) },

@@ -7,7 +7,7 @@ import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isGoverned } from "../core/period/governed.js";
 import { isPast, startLimitAt } from "../core/period/lateness.js";
 import { isOwnSource, recordedSource, type SlotOccasion } from "../core/period/occasion.js";
-import { activeRuns, isSlotUsed, standingOf } from "../core/state/document.js";
+import { activeRuns, isSlotUsed, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import { hintsAfter } from "../core/state/hint-transitions.js";
 import type { SlotClaim } from "../core/state/period-transitions.js";
@@ -28,6 +28,8 @@ export type ActivationEvent =
   | { readonly type: "READY"; readonly attemptId: string; readonly holder: Holder }
   | { readonly type: "FAILED"; readonly attemptId: string; readonly code: ErrorCode }
   | { readonly type: "DURABLE"; readonly attemptId: string }
+  /** Somebody else has what was claimed. `document`: what is on record of the job now. */
+  | { readonly type: "REFUSED"; readonly attemptId: string; readonly document: StateDocument }
   | { readonly type: "STARTED"; readonly attemptId: string }
   | { readonly type: "NOT_RUN"; readonly attemptId: string; readonly reason: "late" | "unconfirmed" }
   | { readonly type: "EXITED"; readonly attemptId: string; readonly ending: Ending }
@@ -171,6 +173,10 @@ function report(draft: Draft, event: Extract<ActivationEvent, { readonly attempt
     claim(draft, attemptId, event.holder);
     return;
   }
+  if (event.type === "REFUSED") {
+    giveUp(draft, attemptId, event.document);
+    return;
+  }
   if (event.type === "DURABLE") {
     draft.tellClaimedPeriod(attemptId, { type: "CLAIMED" });
     draft.tellAttempt(attemptId, { type: "DURABLE", now: draft.moment.now });
@@ -186,6 +192,19 @@ function report(draft: Draft, event: Extract<ActivationEvent, { readonly attempt
   if (event.type !== "DURABLE" && isGoverned(draft.scope.compiled, standingOf(draft.document))) {
     evaluate(draft, false);
   }
+}
+
+/**
+ * The run is somebody else's, and what the job knew is not what is on record: it goes on from there, after the period that
+ * was not its own. Nothing is said of that one.
+ */
+function giveUp(draft: Draft, attemptId: string, document: StateDocument): void {
+  const refused = draft.attempt(attemptId)?.execution.context.attempt;
+  draft.tellAttempt(attemptId, { type: "REFUSED" });
+  dropLive(draft);
+  draft.reread(document);
+  draft.passedAt = refused?.source === null ? refused.slotAt : null;
+  evaluate(draft, false);
 }
 
 /** The gate is ready: judged once more, then claimed, or closed again (S20, S23). */

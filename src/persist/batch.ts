@@ -21,6 +21,17 @@ function assertDefinitionKey(key: DefinitionKey): void {
   assertInstant(key.definedAt);
 }
 
+/** A claim is the record that it is made with. */
+function assertClaims({ claims = [], ledger = [] }: Batch): void {
+  if (claims.length === 0) return;
+  const names = new Set(ledger.map(nameOfRecord));
+  // What is claimed once is taken from the names: nothing is claimed twice.
+  for (const { key } of claims) {
+    if (!names.delete(nameOfRecord(key)))
+      throw new Error(`invariant broken: a claim of ${key.identity} without its record`);
+  }
+}
+
 /** Throws: a batch that breaks the rules is a bug of the caller. */
 export function assertBatch(batch: Batch): void {
   for (const it of batch.ledger ?? []) assertLedgerKey(it);
@@ -33,4 +44,10 @@ export function assertBatch(batch: Batch): void {
     assertInstant(batch.alive.bootedAt);
     assertInstant(batch.alive.at);
   }
+  assertClaims(batch);
+}
+
+/** One name for what has one key. */
+export function nameOfRecord({ identity, at, kind }: LedgerKey): string {
+  return `${identity}\n${at}/${kind}`;
 }

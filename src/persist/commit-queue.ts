@@ -5,11 +5,14 @@
  */
 import type { KronError } from "../core/base/errors/kron-error.js";
 import { writeFailed, writeRefused } from "./failures.js";
-import type { Batch } from "./store.js";
+import type { Batch, Claim } from "./store.js";
+
+/** Makes a group durable as one transaction, less the batches with claims that are refused: these, for each batch. */
+export type WriteGroup = (group: readonly Batch[]) => Promise<readonly (readonly Claim[])[]>;
 
 interface Waiting {
   readonly batch: Batch;
-  readonly resolve: () => void;
+  readonly resolve: (refused: readonly Claim[]) => void;
   readonly reject: (error: KronError) => void;
 }
 
@@ -17,17 +20,16 @@ interface Waiting {
 const MAX_WAITING = 100_000;
 
 export class CommitQueue {
-  readonly #write: (group: readonly Batch[]) => Promise<void>;
+  readonly #write: WriteGroup;
   #waiting: Waiting[] = [];
   #running: Promise<void> | null = null;
   #failure: KronError | null = null;
 
-  /** `write` makes a group durable as one transaction. */
-  constructor(write: (group: readonly Batch[]) => Promise<void>) {
+  constructor(write: WriteGroup) {
     this.#write = write;
   }
 
-  commit(batch: Batch): Promise<void> {
+  commit(batch: Batch): Promise<readonly Claim[]> {
     if (this.#failure !== null) return Promise.reject(writeRefused(this.#failure));
     if (this.#waiting.length >= MAX_WAITING) throw new Error("invariant broken: commits are not waited for");
     return new Promise((resolve, reject) => {
@@ -54,12 +56,11 @@ export class CommitQueue {
 
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
     try {
-      await this.#write(group.map((it) => it.batch));
+      const refused = await this.#write(group.map((it) => it.batch));
+      for (const [index, it] of group.entries()) it.resolve(refused[index] ?? []);
     } catch (error) {
       this.#fail(writeFailed(error), group);
-      return;
     }
-    for (const it of group) it.resolve();
   }
 
   #fail(failure: KronError, group: readonly Waiting[]): void {

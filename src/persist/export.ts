@@ -106,7 +106,7 @@ async function exportDefinitions(reader: StateReader, directory: string): Promis
 
 /** The files backend takes this for a store of its own that was never opened: it stamps it with its first start. */
 async function exportMeta(reader: StateReader, directory: string): Promise<void> {
-  const spans = await reader.aliveSpans(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+  const spans = await reader.aliveSpans(null, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   const notes = await reader.notes();
   const meta: Meta = {
     ...newMeta(randomUUID()),

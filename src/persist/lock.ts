@@ -1,11 +1,12 @@
 /**
  * The lock yields a term.
  *
- * A state directory has at most one holder, whatever path, link or mount leads to it (S33). Whoever acquires the lock
- * gets a `LockTerm`, and every write to a store asks for that term: code that never acquired the lock has no value to
- * pass, and code that lost it is caught at its next write. The term ends with `release()` or with the process, never by
- * itself, so nothing here needs a lease, a clock or a heartbeat.
+ * A store has at most one holder at a time (S33). Whoever acquires its lock gets a `LockTerm`, and every write to the store
+ * asks for that term: code that never acquired the lock has no value to pass, and code that lost it is caught at its next
+ * write. A term that can end by itself says so through `lost`; those made here end with `release()` or with the process,
+ * so nothing here needs a lease, a clock or a heartbeat.
  *
+ * A state directory is one such place, whatever path, link or mount leads to it.
  * The lock is an flock(2) on our own descriptor of the directory. It belongs to the open file description: the helper
  * that places it exits at once and we keep it; no child inherits it (close-on-exec); the kernel frees it the moment the
  * holder dies, SIGKILL included, although children live on; and there is no lock file that could be deleted. A link as
@@ -22,24 +23,28 @@ import { messageOf, openPrivateDirectory } from "./private-files.js";
 
 declare const LOCK_TERM: unique symbol;
 
-/** Proof that its holder is the only one who may write below `directory`. Opaque: only acquiring makes one. */
+/** Proof that its holder is the only one who may write at `place`. Opaque: only acquiring makes one. */
 export interface LockTerm {
   readonly [LOCK_TERM]: true;
-  /** Absolute, without a trailing slash. */
-  readonly directory: string;
+  /** What is held: a directory, absolute and without a trailing slash, or whatever else names a store. */
+  readonly place: string;
   readonly isReleased: boolean;
+  /** Resolves when the term has ended without having been given back: what its holder does from then on, it may not do. */
+  readonly lost: Promise<KronError>;
   /** Gives the lock back. Calling it again does nothing. */
   release(): void;
 }
 
 class HeldTerm {
   declare readonly [LOCK_TERM]: true;
-  readonly directory: string;
+  readonly place: string;
+  /** The kernel takes no lock away. */
+  readonly lost = new Promise<never>(() => undefined);
   readonly #onRelease: () => void;
   #isReleased = false;
 
-  constructor(directory: string, onRelease: () => void) {
-    this.directory = directory;
+  constructor(place: string, onRelease: () => void) {
+    this.place = place;
     this.#onRelease = onRelease;
   }
 
@@ -133,9 +138,9 @@ export function acquireMemoryLock(place: object, name = "memory"): Result<LockTe
 }
 
 /** Every write begins with this. A released or foreign term is a bug of ours, not a condition to handle. */
-export function assertHeld(term: LockTerm, directory: string): void {
-  if (term.isReleased) throw new Error(`invariant broken: a write with a released lock term of ${directory}`);
-  if (term.directory !== directory) {
-    throw new Error(`invariant broken: a write to ${directory} with the lock term of ${term.directory}`);
+export function assertHeld(term: LockTerm, place: string): void {
+  if (term.isReleased) throw new Error(`invariant broken: a write with a released lock term of ${place}`);
+  if (term.place !== place) {
+    throw new Error(`invariant broken: a write to ${place} with the lock term of ${term.place}`);
   }
 }

@@ -14,10 +14,16 @@ import { checkPrivateFile, FILE_MODE, syncDirectory } from "./private-files.js";
 
 export const MARKER_FILE = "kron-store.json";
 
-export type Backend = "lmdb" | "files";
+/** What a store in a directory can be made of. */
+export const BACKEND_NAMES = ["lmdb", "files"] as const;
+export type BackendName = (typeof BACKEND_NAMES)[number];
+
+export function isBackendName(name: unknown): name is BackendName {
+  return BACKEND_NAMES.some((known) => known === name);
+}
 
 export interface Marker {
-  readonly backend: Backend;
+  readonly backend: BackendName;
   readonly storeId: string;
   readonly generation: number;
 }
@@ -25,12 +31,7 @@ export interface Marker {
 function isMarker(value: unknown): value is Marker {
   if (typeof value !== "object" || value === null) return false;
   const { backend, storeId, generation } = value as Partial<Record<keyof Marker, unknown>>;
-  return (
-    (backend === "lmdb" || backend === "files") &&
-    typeof storeId === "string" &&
-    storeId !== "" &&
-    Number.isSafeInteger(generation)
-  );
+  return isBackendName(backend) && typeof storeId === "string" && storeId !== "" && Number.isSafeInteger(generation);
 }
 
 export function formatMarker(marker: Marker): string {

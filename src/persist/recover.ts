@@ -6,13 +6,11 @@
 import { KronError } from "../core/base/errors/kron-error.js";
 import { err, ok, type Result } from "../core/base/result.js";
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
-import { copiesIn, keepCopy } from "./corrupt-copies.js";
-import { openFilesForRecovery } from "./files/open.js";
+import type { Backend } from "./backends.js";
+import { type CorruptCopies, keepCopy } from "./corrupt-copies.js";
 import { type DocumentKey, documentKey } from "./keys.js";
-import { openLmdbForRecovery } from "./lmdb/open.js";
 import type { Fenced } from "./load.js";
 import type { LockTerm } from "./lock.js";
-import type { Backend } from "./marker.js";
 import type { DocumentEntry, DocumentWrite, LedgerRecord, StateStore } from "./store.js";
 
 export interface FenceSubject {
@@ -29,6 +27,7 @@ export interface RecoveryRules {
   readonly identities: Iterable<string>;
   /** null leaves the document as it is. */
   readonly fence: (subject: FenceSubject) => Fenced | null;
+  readonly copies: CorruptCopies;
 }
 
 export interface RecoveryReport {
@@ -77,8 +76,8 @@ class Fencing {
   async #existing(entry: DocumentEntry, identity: string | undefined): Promise<void> {
     this.#found += 1;
     if (!entry.isIntact) {
-      const copies = copiesIn(this.#term.directory);
-      this.#copies.push(await keepCopy(this.#store, copies, entry.key, this.#rules.now));
+      const { copies, now } = this.#rules;
+      this.#copies.push(await keepCopy(this.#store, copies, entry.key, now));
     }
     // Nobody can tell whose a damaged one was: with its copy kept, it would only refuse the next start.
     if (!entry.isIntact && identity === undefined) this.#documents.push({ key: entry.key, text: null });
@@ -122,8 +121,7 @@ export async function recoverStore(
   backend: Backend,
   rules: RecoveryRules,
 ): Promise<Result<RecoveryReport, KronError>> {
-  const open = backend === "lmdb" ? openLmdbForRecovery : openFilesForRecovery;
-  const opened = await open(term, suffixOf(rules.now));
+  const opened = await backend.recover(term, suffixOf(rules.now));
   if (!opened.ok) return opened;
   const { store, movedAside } = opened.value;
   try {

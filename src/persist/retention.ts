@@ -90,7 +90,7 @@ export async function sweepLedger(
 
 /** Spans of earlier daemons that ended before the oldest instant we still tell about. */
 export async function sweepAlive(store: StateStore, term: LockTerm, olderThan: EpochMs): Promise<number> {
-  const spans = await store.aliveSpans(Number.MIN_SAFE_INTEGER, olderThan);
+  const spans = await store.aliveSpans(null, Number.MIN_SAFE_INTEGER, olderThan);
   const alive = spans.filter((span) => span.at < olderThan).map((span) => span.bootedAt);
   if (alive.length > 0) await store.commit(term, { removed: { alive } });
   return alive.length;

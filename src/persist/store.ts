@@ -3,16 +3,22 @@
  * and a few notes about the store itself. Texts go in and come out; what they mean is the business of the core.
  *
  * A commit is one durable transaction: when its promise resolves, all of the batch survives a power cut; when the
- * process dies before, all of it or none of it is there. A commit that fails poisons the store: whether the batch will
- * be seen after the next start is unknown, so nothing may be written, and nothing be started, from then on.
+ * process dies before, all of it or none of it is there. It can come to no good end in three ways:
+ * - refused: somebody else has what the batch claims. Nothing of it was written, and that is the answer, not an error.
+ * - in doubt: contact was lost on the way. That is the store's own business: it asks until it knows.
+ * - poisoned: whether the batch will be seen after the next start is unknown and stays so; nothing may be written, and
+ *   nothing be started, from then on.
  *
  * A read sees all of a batch or nothing of it, and all of it once its promise has resolved.
  */
 import type { KronError } from "../core/base/errors/kron-error.js";
 import type { Result } from "../core/base/result.js";
+import type { StoredJob } from "../core/restart/resting.js";
 import type { EpochMs } from "../core/time/instant.js";
+import type { KeyRange } from "./key-range.js";
 import type { DocumentKey } from "./keys.js";
 import type { LockTerm } from "./lock.js";
+import type { BackendName } from "./marker.js";
 
 /** A document as it lies in the store. */
 export interface DocumentEntry {
@@ -80,6 +86,14 @@ export interface Note extends MetaWrite {
   readonly text: string;
 }
 
+/** That a run is this store's to start: whoever writes its record first has it, for all time. */
+export interface Claim {
+  /** Of a record in the same batch, which must be new. */
+  readonly key: LedgerKey;
+  /** Who claims it: the attempt. */
+  readonly token: string;
+}
+
 /** What becomes durable together, or not at all. */
 export interface Batch {
   readonly documents?: readonly DocumentWrite[];
@@ -87,6 +101,7 @@ export interface Batch {
   readonly definitions?: readonly DefinitionVersion[];
   readonly meta?: readonly MetaWrite[];
   readonly alive?: AliveSpan;
+  readonly claims?: readonly Claim[];
   readonly removed?: {
     readonly ledger?: readonly LedgerKey[];
     readonly definitions?: readonly DefinitionKey[];
@@ -111,33 +126,50 @@ export interface StoreCounts {
   readonly definitions: number;
 }
 
+/** A store as another thread of this process finds it. */
+export interface StoreSource {
+  readonly backend: BackendName;
+  /** A directory. */
+  readonly at: string;
+}
+
 export interface StateReader {
   /** Tells one store from every other; never changes. */
   readonly storeId: string;
+  /** Whether its texts carry checksums: an intact one is then one that Kron has written. */
+  readonly isChecked: boolean;
+  /** null: no other thread can read it. */
+  readonly source: StoreSource | null;
+  /** What iterations and counts are about. */
+  readonly range: KeyRange;
+  /** The same store, of which iterations and counts see this stretch only. It is closed with the one it was made of. */
+  inRange(range: KeyRange): StateReader;
 
   get(identity: string): Promise<DocumentEntry | undefined>;
   /** A document as bytes: a damaged one may be no text at all. */
   bytes(key: DocumentKey): Promise<Buffer | undefined>;
   /** All documents in the order of their keys, in pages, so that a million of them never block the loop. */
   documents(): AsyncIterable<readonly DocumentEntry[]>;
+  /** Every job of which there is a document or a definition, in the order of the keys, in slices: each as of one instant. */
+  jobs(): AsyncIterable<readonly StoredJob[]>;
 
-  ledgerRecord(key: LedgerKey): Promise<StoredRecord | undefined>;
   /** The newest records of one identity, newest first; with `before`, only those about earlier instants. */
   ledgerLatest(identity: string, limit: number, before?: EpochMs): Promise<readonly StoredRecord[]>;
-  /** Records with `from <= at < to`, oldest first. */
-  ledgerRange(identity: string, from: EpochMs, to: EpochMs, limit: number): Promise<readonly StoredRecord[]>;
   /** A page of the whole ledger. Start with null. */
   ledgerScan(cursor: LedgerCursor | null, limit: number): Promise<LedgerPage>;
 
-  /** The version in force at an instant: a removed job has one with text null, an unknown job has none. */
-  definitionAt(identity: string, at: EpochMs): Promise<StoredVersion | undefined>;
+  /** The version in force, whatever the clock says by now: a removed job has one with text null, an unknown job has none. */
+  newestVersion(identity: string): Promise<StoredVersion | undefined>;
   /** All versions of one definition, oldest first. */
   definitionVersions(identity: string): Promise<readonly StoredVersion[]>;
   /** Every version of every definition, identity after identity, each one newest first. */
   definitions(): AsyncIterable<readonly StoredVersion[]>;
 
-  /** Spans that touch `[from, to)`, oldest first. */
-  aliveSpans(from: EpochMs, to: EpochMs): Promise<readonly AliveSpan[]>;
+  /**
+   * Spans that touch `[from, to)`, oldest first: when somebody looked after this job; null: after any. A store that has one
+   * daemon at a time answers the same for every job.
+   */
+  aliveSpans(identity: string | null, from: EpochMs, to: EpochMs): Promise<readonly AliveSpan[]>;
   meta(key: string): Promise<string | undefined>;
   notes(): Promise<readonly Note[]>;
   counts(): Promise<StoreCounts>;
@@ -146,11 +178,13 @@ export interface StateReader {
 }
 
 export interface StateStore extends StateReader {
+  inRange(range: KeyRange): StateStore;
   /**
+   * The claims that were refused because somebody else has them: if there is any, nothing of the batch was written.
    * Rejects with `state-write-failed`, which is fatal, and from then on every commit does. Batches are applied in the
    * order of the calls; those that wait for an earlier one become durable together. A released term throws at once.
    */
-  commit(term: LockTerm, batch: Batch): Promise<void>;
+  commit(term: LockTerm, batch: Batch): Promise<readonly Claim[]>;
   /** While a store is marked so, it is being filled from elsewhere, and opening it is refused. */
   markLoading(term: LockTerm, isLoading: boolean): Promise<void>;
 }
@@ -160,13 +194,8 @@ export type OpenedStore = Result<StateStore, KronError>;
 /** Entries that one page of an iteration holds at most. */
 export const PAGE_SIZE = 1_000;
 
-/** The version in force: the newest one, whatever the clock says by now. A removed job has one with text null. */
-export async function versionInForce(
-  reader: Pick<StateReader, "definitionVersions">,
-  identity: string,
-): Promise<StoredVersion | undefined> {
-  return (await reader.definitionVersions(identity)).at(-1);
-}
+/** Jobs that one slice is meant to have: what becomes of them takes some two milliseconds. */
+export const SLICE_JOBS = 256;
 
 /** The newest version of every job that was not removed, in pages. */
 export async function* currentDefinitions(store: StateReader): AsyncGenerator<readonly StoredVersion[]> {

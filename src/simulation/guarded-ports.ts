@@ -14,6 +14,8 @@ export interface Life {
   isAlive: boolean;
 }
 
+type Write = () => ReturnType<StateStore["commit"]>;
+
 export interface PlannedFaults {
   crashAt: CrashStep | null;
   storeFault: { readonly errno: StoreErrno; readonly isDurable: boolean } | null;
@@ -72,23 +74,23 @@ export class PortGuard {
     });
   }
 
-  private async commit(life: Life, batch: Batch, write: () => Promise<void>): Promise<void> {
+  private async commit(life: Life, batch: Batch, write: Write): ReturnType<Write> {
     if (!life.isAlive) return NEVER;
     const step = stepOf(batch);
     if (step !== null && this.crashes(life, `before-${step}`)) return NEVER;
-    await this.written(write);
+    const refused = await this.written(write);
     if (!life.isAlive) return NEVER;
-    if (step !== null && this.crashes(life, `after-${step}`)) return NEVER;
+    return step !== null && this.crashes(life, `after-${step}`) ? NEVER : refused;
   }
 
   /** A fault of the disk is over with the write it met. */
-  private async written(write: () => Promise<void>): Promise<void> {
+  private async written(write: Write): ReturnType<Write> {
     const fault = this.faults.storeFault;
     if (fault === null) return write();
     this.faults.storeFault = null;
     this.disk.faults = () => ({ kind: "fail", ...fault });
     try {
-      await write();
+      return await write();
     } finally {
       this.disk.faults = () => null;
     }

@@ -9,9 +9,9 @@ import { job, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
 
 const READER = {
-  definitionVersions: async (identity: string) => {
+  newestVersion: async (identity: string) => {
     const tags = identity.endsWith("7") ? ["lucky", "all"] : ["all"];
-    return [{ identity, definedAt: 0, text: JSON.stringify({ tags }), isIntact: true }];
+    return { identity, definedAt: 0, text: JSON.stringify({ tags }), isIntact: true };
   },
 };
 

@@ -2,8 +2,8 @@ import { describe, expect, it, test } from "vitest";
 import { CONFIG_MANIFEST_NOTE } from "../../src/actors/pool/load/manifest.js";
 import { canonicalDefinitionText, readDefinitionInForce, readJobDefinition } from "../../src/core/job/schema.js";
 import { BOOT_NOTE_KEY, type BootNote, bootNote, zoneDataChange } from "../../src/krond/boot/boot-note.js";
+import { BACKENDS } from "../../src/persist/backends.js";
 import { acquireDirectoryLock } from "../../src/persist/lock.js";
-import { openStateStore } from "../../src/persist/open.js";
 import type { Batch, StateStore } from "../../src/persist/store.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { job, placesIn } from "../support/place.js";
@@ -82,7 +82,7 @@ const place = placesIn(temporary, programs);
 /** What an earlier version of the program has left behind. */
 async function rewrite(state: string, change: (store: StateStore) => Promise<Batch>): Promise<void> {
   const term = requireOk(acquireDirectoryLock(state));
-  const store = requireOk(await openStateStore(term, "lmdb"));
+  const store = requireOk(await BACKENDS.lmdb.open(term));
   await store.commit(term, await change(store));
   await store.close();
   term.release();
@@ -114,7 +114,7 @@ describe("a new version of the program", () => {
     expect(await edited.ended).toBe(2);
     expect(edited.stderr).toContain("exceeds the smallest gap");
     await rewrite(here.state, async (store) => {
-      const version = await store.definitionAt("t/a", Date.now());
+      const version = await store.newestVersion("t/a");
       const text = (version?.text ?? "").replace('"1h"', '"2h"');
       const note = { ...(await noteOf(store)), engine: "0.0.1" };
       return { ...noted(note), definitions: [{ identity: "t/a", definedAt: (version?.definedAt ?? 0) + 1, text }] };

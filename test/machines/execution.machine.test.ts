@@ -14,6 +14,7 @@ const READY: ExecutionEvent = { type: "READY", holder: { kind: "process", pid: 7
 const FAILED: ExecutionEvent = { type: "FAILED", code: "fork-failed" };
 const CLAIM: ExecutionEvent = { type: "CLAIM" };
 const DURABLE: ExecutionEvent = { type: "DURABLE", now: 1000 };
+const REFUSED: ExecutionEvent = { type: "REFUSED" };
 const STARTED: ExecutionEvent = { type: "STARTED" };
 const CLOSE: ExecutionEvent = { type: "CLOSE" };
 const LOST: ExecutionEvent = { type: "LOST" };
@@ -88,6 +89,15 @@ describe("execution", () => {
       "arm closeGate recordEnd",
       "replaced",
     ],
+    ["S23: somebody else has the claim: nothing runs", [READY, CLAIM, REFUSED], "ended.refused", "arm closeGate", null],
+    [
+      "S23: somebody else has the claim, and the gate ended meanwhile",
+      [READY, CLAIM, FAILED, REFUSED],
+      "ended.refused",
+      "arm closeGate",
+      null,
+    ],
+    ["S23: what is durable is not refused any more", [...RUNNING, REFUSED], "running.released", "arm go", null],
     ["S20: the gate found it too late", [...RUNNING, LATE], "ended.recorded", "arm go recordEnd", "aborted_late"],
     ["S23: no trace of a run", [...RUNNING, UNCONFIRMED], "ended.recorded", "arm go recordEnd", "start_unconfirmed"],
     [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { StateDocument } from "../../src/core/state/document.js";
 import { at } from "../support/scheduling.js";
-import { Scenario } from "./scenario.js";
+import { type Plot, Scenario } from "./scenario.js";
 
 /** Hourly, chosen on the hour, unless a scenario says otherwise. */
 const HANDLED_9 = {
@@ -51,6 +52,55 @@ describe("one run", () => {
 
   it("a gate that nobody waits for is closed", () => {
     expect(new Scenario().ready(T10, "stranger")).toEqual(["close stranger"]);
+  });
+});
+
+describe("a claim that somebody else has (S23)", () => {
+  const HANDLED_10 = { ...HANDLED_9, LastHandledPeriodID: T10, LastChosenTime: T10, LastNominalTime: T10 };
+  const claiming = (plot: Plot = {}): Scenario => {
+    const job = new Scenario({ document: HANDLED_9, ...plot });
+    job.wake(T10);
+    job.ready(T10, "a1");
+    return job;
+  };
+  const refuse = (job: Scenario, document: StateDocument, attemptId = "a1"): readonly string[] =>
+    job.tell("2026-03-01T10:00:00.300Z", { type: "REFUSED", attemptId, document });
+
+  it("the gate is closed, nothing runs, nothing is written, and the job goes on from what is on record", () => {
+    const job = claiming();
+    const theirs = { ...new Scenario({ document: HANDLED_10 }).document, LastReason: "theirs" };
+    expect(refuse(job, theirs)).toEqual(["close a1"]);
+    expect([job.document, job.live, job.wakeAt, job.isResting]).toEqual([theirs, `${T11} planned`, T11, true]);
+    expect(job.wake(T11)).toEqual([`arm a2 period ${T11}`]);
+  });
+
+  it("what is on record does not know of the period: it is not tried again, and no outcome is made up for it", () => {
+    const job = claiming();
+    const theirs = new Scenario({ document: HANDLED_9 }).document;
+    expect(refuse(job, theirs)).toEqual(["close a1"]);
+    expect([job.document, job.live, job.wakeAt]).toEqual([theirs, `${T11} planned`, T11]);
+  });
+
+  it("it is on record that the job was paused meanwhile: it is", () => {
+    const job = claiming();
+    const until = "2026-03-01T12:30:00Z";
+    const paused = { ...HANDLED_10, Pause: { Until: until, Reason: "elsewhere" } };
+    expect(refuse(job, new Scenario({ document: paused }).document)).toEqual(["close a1"]);
+    expect([job.live, job.wakeAt]).toEqual([`${T11} planned`, until]);
+  });
+
+  it("the gate of the period that follows was being made already: it is made for what is on record, if at all", () => {
+    const job = claiming({ document: HANDLED_9, policy: { concurrency: "allow" } });
+    expect(job.wake(T11)).toEqual([`arm a2 period ${T11}`]);
+    const beyond = { ...HANDLED_9, LastHandledPeriodID: T11, LastChosenTime: T11, LastNominalTime: T11 };
+    expect(refuse(job, new Scenario({ document: beyond }).document)).toEqual(["close a1", "close a2"]);
+    expect([job.live, job.activation.attempts]).toEqual(["2026-03-01T12:00:00Z planned", []]);
+  });
+
+  it("a report that comes too late changes nothing", () => {
+    const job = claiming();
+    refuse(job, new Scenario({ document: HANDLED_10 }).document);
+    expect(job.durable(T10, "a1")).toEqual([]);
   });
 });
 

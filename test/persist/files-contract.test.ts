@@ -1,5 +1,4 @@
-import { openFilesStore } from "../../src/persist/files/open.js";
-import { acquireDirectoryLock } from "../../src/persist/lock.js";
+import { BACKENDS } from "../../src/persist/backends.js";
 import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { describeStoreContract } from "./store-contract.js";
 
@@ -7,5 +6,5 @@ const newDirectory = temporaryDirectories(FAST_PARENT);
 
 describeStoreContract("files", 1_050, () => {
   const directory = newDirectory();
-  return { acquire: () => acquireDirectoryLock(directory), open: openFilesStore };
+  return { acquire: () => BACKENDS.files.acquire(directory), open: BACKENDS.files.open };
 });

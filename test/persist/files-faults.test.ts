@@ -39,7 +39,7 @@ async function look(store: StateStore): Promise<unknown> {
     JOBS.map(async (job) => (await store.ledgerLatest(job, 99)).map((it) => it.text).join()),
   );
   const definitions = (await store.definitionVersions("a")).map((it) => it.text);
-  return { documents, ledger, definitions, last: await store.meta("last"), alive: await store.aliveSpans(0, 99) };
+  return { documents, ledger, definitions, last: await store.meta("last"), alive: await store.aliveSpans(null, 0, 99) };
 }
 
 async function openOn(disk: SimulatedDisk): Promise<{ store: StateStore; close: () => Promise<void>; commit: Commit }> {
@@ -47,7 +47,7 @@ async function openOn(disk: SimulatedDisk): Promise<{ store: StateStore; close: 
   const store = must(await openFilesStoreOn(disk, term));
   return { store, close: () => store.close(), commit: (n) => store.commit(term, batchOf(n)) };
 }
-type Commit = (n: number) => Promise<void>;
+type Commit = (n: number) => Promise<unknown>;
 
 const STORY = 7;
 

@@ -1,5 +1,4 @@
-import { openLmdbStore } from "../../src/persist/lmdb/open.js";
-import { acquireDirectoryLock } from "../../src/persist/lock.js";
+import { BACKENDS } from "../../src/persist/backends.js";
 import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { describeStoreContract } from "./store-contract.js";
 
@@ -7,5 +6,5 @@ const newDirectory = temporaryDirectories(FAST_PARENT);
 
 describeStoreContract("lmdb", 20_000, () => {
   const directory = newDirectory();
-  return { acquire: () => acquireDirectoryLock(directory), open: openLmdbStore };
+  return { acquire: () => BACKENDS.lmdb.acquire(directory), open: BACKENDS.lmdb.open };
 });

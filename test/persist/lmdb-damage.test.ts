@@ -5,6 +5,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { BACKENDS } from "../../src/persist/backends.js";
+import { copiesIn } from "../../src/persist/corrupt-copies.js";
 import { documentKey } from "../../src/persist/keys.js";
 import { DATA_FILE, DATABASE_NAMES } from "../../src/persist/lmdb/environment.js";
 import { openLmdbStore } from "../../src/persist/lmdb/open.js";
@@ -177,9 +179,10 @@ it("R7: a damaged document is copied and fenced by a recovery, and taken away wh
   fs.writeFileSync(file, data);
   const term = must(acquireDirectoryLock(directory));
   const report = must(
-    await recoverStore(term, "lmdb", {
+    await recoverStore(term, BACKENDS.lmdb, {
       now: Date.UTC(2026, 2, 1),
       identities: ["job/3"],
+      copies: copiesIn(directory),
       fence: ({ identity, text }) => (identity === undefined ? null : { text: `fenced, was ${text}`, ledger: [] }),
     }),
   );

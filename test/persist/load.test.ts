@@ -8,13 +8,13 @@ import type { Result } from "../../src/core/base/result.js";
 import { newDocument, type StateDocument } from "../../src/core/state/document.js";
 import { parseDocument } from "../../src/core/state/parse.js";
 import { serialiseDocument } from "../../src/core/state/serialise.js";
+import { BACKENDS } from "../../src/persist/backends.js";
 import { copiesIn } from "../../src/persist/corrupt-copies.js";
 import { type DocumentKey, documentKey } from "../../src/persist/keys.js";
 import { type CorruptDocument, type Fenced, settleUnusable, type UnusableDocument } from "../../src/persist/load.js";
 import { acquireDirectoryLock, acquireMemoryLock, type LockTerm } from "../../src/persist/lock.js";
 import { MemoryDisk } from "../../src/persist/memory/disk.js";
 import { openMemoryStore } from "../../src/persist/memory/store.js";
-import { openStateStore } from "../../src/persist/open.js";
 import type { StateStore } from "../../src/persist/store.js";
 import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { must } from "./store-contract.js";
@@ -175,7 +175,7 @@ for (const backend of ["lmdb", "files"] as const) {
   describe(`on the ${backend} backend`, () => {
     async function open(directory: string): Promise<{ store: StateStore; term: LockTerm; close: () => Promise<void> }> {
       const term = must(acquireDirectoryLock(directory));
-      const store = must(await openStateStore(term, backend));
+      const store = must(await BACKENDS[backend].open(term));
       const close = async () => {
         await store.close();
         term.release();

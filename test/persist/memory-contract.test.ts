@@ -8,5 +8,8 @@ let disks = 0;
 describeStoreContract("memory", 20_000, () => {
   disks += 1;
   const disk = new MemoryDisk(`memory-${disks}`);
-  return { acquire: () => acquireMemoryLock(disk, disk.storeId), open: async (term) => openMemoryStore(term, disk) };
+  return {
+    acquire: async () => acquireMemoryLock(disk, disk.storeId),
+    open: async (term) => openMemoryStore(term, disk),
+  };
 });

@@ -47,7 +47,7 @@ describe("R2, R3: the faults of a simulated disk", () => {
   }
 
   /** A dead store is used by nobody: that would be a bug of the simulation. */
-  async function attempt(commit: () => Promise<void>): Promise<unknown> {
+  async function attempt(commit: () => Promise<unknown>): Promise<unknown> {
     try {
       return await commit();
     } catch (error) {

@@ -1,13 +1,15 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, it } from "vitest";
+import { BACKENDS } from "../../src/persist/backends.js";
+import { copiesIn } from "../../src/persist/corrupt-copies.js";
 import { JOURNAL_FILE } from "../../src/persist/files/atomic.js";
 import { META_FILE } from "../../src/persist/files/meta.js";
 import { documentKey } from "../../src/persist/keys.js";
 import { DATA_FILE } from "../../src/persist/lmdb/environment.js";
 import { acquireDirectoryLock } from "../../src/persist/lock.js";
-import { type Backend, MARKER_FILE } from "../../src/persist/marker.js";
-import { openStateReader, openStateStore } from "../../src/persist/open.js";
+import { type BackendName, MARKER_FILE } from "../../src/persist/marker.js";
+import { openStateReader } from "../../src/persist/open.js";
 import { type FenceSubject, type RecoveryReport, type RecoveryRules, recoverStore } from "../../src/persist/recover.js";
 import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { must } from "./store-contract.js";
@@ -16,10 +18,10 @@ const newDirectory = temporaryDirectories(FAST_PARENT);
 const NOW = Date.UTC(2026, 2, 1, 12);
 
 /** a and gone are in the store; a and new are configured. */
-async function usedDirectory(backend: Backend): Promise<string> {
+async function usedDirectory(backend: BackendName): Promise<string> {
   const directory = newDirectory();
   const term = must(acquireDirectoryLock(directory));
-  const store = must(await openStateStore(term, backend));
+  const store = must(await BACKENDS[backend].open(term));
   const documents = ["a", "gone"].map((identity) => ({ key: documentKey(identity), text: `text of ${identity}` }));
   await store.commit(term, { documents, ledger: [{ identity: "a", at: 1, kind: "period", text: "kept" }] });
   await store.close();
@@ -27,7 +29,7 @@ async function usedDirectory(backend: Backend): Promise<string> {
   return directory;
 }
 
-const rules: RecoveryRules = {
+const rules: Omit<RecoveryRules, "copies"> = {
   now: NOW,
   identities: ["a", "new"],
   fence: ({ identity, text }) => ({
@@ -36,18 +38,18 @@ const rules: RecoveryRules = {
   }),
 };
 
-async function recover(directory: string, backend: Backend, using = rules): Promise<RecoveryReport> {
+async function recover(directory: string, backend: BackendName, using = rules): Promise<RecoveryReport> {
   const term = must(acquireDirectoryLock(directory));
   try {
-    return must(await recoverStore(term, backend, using));
+    return must(await recoverStore(term, BACKENDS[backend], { ...using, copies: copiesIn(directory) }));
   } finally {
     term.release();
   }
 }
 
-async function openingCode(directory: string, backend: Backend): Promise<string> {
+async function openingCode(directory: string, backend: BackendName): Promise<string> {
   const term = must(acquireDirectoryLock(directory));
-  const opened = await openStateStore(term, backend);
+  const opened = await BACKENDS[backend].open(term);
   if (opened.ok) await opened.value.close();
   term.release();
   return opened.ok ? "opened" : opened.error.code;
@@ -80,7 +82,7 @@ interface Row {
 const file = (directory: string, name: string) => path.join(directory, name);
 const SUFFIX = ".damaged.20260301T120000Z";
 
-const tables: Readonly<Record<Backend, readonly Row[]>> = {
+const tables: Readonly<Record<BackendName, readonly Row[]>> = {
   lmdb: [
     { name: "nothing", spoil: () => undefined, refused: "opened", after: kept, movedAside: [] },
     {

@@ -3,12 +3,15 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import type { KronError } from "../../src/core/base/errors/kron-error.js";
 import type { Result } from "../../src/core/base/result.js";
+import type { StoredJob } from "../../src/core/restart/resting.js";
+import { ALL_KEYS, keyRanges } from "../../src/persist/key-range.js";
 import { documentKey } from "../../src/persist/keys.js";
 import type { LockTerm } from "../../src/persist/lock.js";
 import { sweepAlive, sweepLedger } from "../../src/persist/retention.js";
 import {
   type Batch,
   currentDefinitions,
+  type LedgerPage,
   type OpenedStore,
   type StateReader,
   type StateStore,
@@ -16,7 +19,7 @@ import {
 
 /** One place that keeps state while stores on it come and go. */
 export interface ContractPlace {
-  acquire(): Result<LockTerm, KronError>;
+  acquire(): Promise<Result<LockTerm, KronError>>;
   open(term: LockTerm): Promise<OpenedStore>;
 }
 
@@ -53,7 +56,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
   });
 
   async function start(place: ContractPlace): Promise<{ store: StateStore; term: LockTerm }> {
-    const term = must(place.acquire());
+    const term = must(await place.acquire());
     const opened = { store: must(await place.open(term)), term };
     open.push(opened);
     return opened;
@@ -79,7 +82,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
   describe(`store contract: ${name}`, () => {
     describe("documents (S30)", () => {
       it("a text comes back as it was written, byte for byte, also after the store was opened again", async () => {
-        const texts = ['{"a":1}', "", "äöü € 𝄞 \u0000 \u2028", "x".repeat(100_000)];
+        const texts = ['{"a":1}', "", "äöü € 𝄞 \u0001 \u2028", "x".repeat(100_000)];
         const documents = texts.map((text, index) => document(`job/${index}`, text));
         const { store } = await reopenedWith({ documents });
         const found = await Promise.all(texts.map((_, index) => store.get(`job/${index}`)));
@@ -203,7 +206,215 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
       }
     });
 
+    describe("claims", () => {
+      const run = (identity: string, minute: number, text = "mine") => record(identity, minute, text, "run");
+      const claim = (identity: string, minute: number, token = "mine") => {
+        const { at, kind } = run(identity, minute);
+        return { key: { identity, at, kind }, token };
+      };
+      const claiming = (identity: string, minute: number, token: string): Batch => ({
+        documents: [document(identity, token)],
+        ledger: [run(identity, minute, token)],
+        claims: [claim(identity, minute, token)],
+      });
+      const told = async (store: StateReader, identity: string) => [
+        (await store.get(identity))?.text,
+        ...(await store.ledgerLatest(identity, 9)).map((it) => it.text),
+      ];
+
+      it("what nobody has is had by whoever asks first, for all time", async () => {
+        const { store, term, place } = await reopenedWith({});
+        const first = await store.commit(term, claiming(JOB, 1, "mine"));
+        const second = await store.commit(term, claiming(JOB, 1, "other"));
+        await store.close();
+        term.release();
+        const again = await start(place);
+        const third = await again.store.commit(again.term, claiming(JOB, 1, "third"));
+        expect([first, second, third]).toEqual([[], [claim(JOB, 1, "other")], [claim(JOB, 1, "third")]]);
+        expect(await told(again.store, JOB)).toEqual(["mine", "mine"]);
+      });
+
+      it("a record that was put there before refuses it, whatever it says; one of another name does not", async () => {
+        const { store, term } = await reopenedWith({ ledger: [run(JOB, 1, ""), record(JOB, 2, "other kind")] });
+        const refused = await store.commit(term, claiming(JOB, 1, "mine"));
+        const granted = [
+          await store.commit(term, claiming(JOB, 2, "mine")),
+          await store.commit(term, claiming(OTHER, 1, "mine")),
+        ];
+        expect([refused, granted]).toEqual([[claim(JOB, 1)], [[], []]]);
+      });
+
+      it("of a batch with a refused claim nothing is written, and all that were refused are named", async () => {
+        const { store, term } = await reopenedWith({ ledger: [run(JOB, 1, "there"), run(OTHER, 1, "there")] });
+        const identities = [JOB, "free", OTHER];
+        const batch: Batch = {
+          documents: identities.map((it) => document(it, "new")),
+          ledger: identities.map((it) => run(it, 1, "new")),
+          claims: identities.map((it) => claim(it, 1)),
+          definitions: [{ identity: "free", definedAt: at(1), text: "new" }],
+          meta: [{ key: "note", text: "new" }],
+          alive: { bootedAt: at(0), at: at(1) },
+        };
+        const refused = await store.commit(term, batch);
+        const found = await Promise.all(identities.map((it) => told(store, it)));
+        expect([refused, found]).toEqual([
+          [claim(JOB, 1), claim(OTHER, 1)],
+          [[undefined, "there"], [undefined], [undefined, "there"]],
+        ]);
+        expect([await store.newestVersion("free"), await store.notes()]).toEqual([undefined, []]);
+      });
+
+      it("a refusal is no failure: what goes along with it and what comes after it is written", async () => {
+        const { store, term } = await reopenedWith({ ledger: [run(JOB, 1, "there")] });
+        const answers = await Promise.all([
+          store.commit(term, claiming(OTHER, 1, "before")),
+          store.commit(term, claiming(JOB, 1, "mine")),
+          store.commit(term, claiming("third", 1, "after")),
+        ]);
+        await store.commit(term, { documents: [document(JOB, "later")] });
+        const found = await Promise.all([JOB, OTHER, "third"].map((it) => told(store, it)));
+        expect([answers, found]).toEqual([
+          [[], [claim(JOB, 1)], []],
+          [
+            ["later", "there"],
+            ["before", "before"],
+            ["after", "after"],
+          ],
+        ]);
+      });
+
+      it("of batches that become durable together the earlier one has what both claim", async () => {
+        const { store, term } = await start(newPlace());
+        const answers = await Promise.all([
+          store.commit(term, claiming(JOB, 1, "first")),
+          store.commit(term, claiming(JOB, 1, "second")),
+        ]);
+        expect([answers, await told(store, JOB)]).toEqual([
+          [[], [claim(JOB, 1, "second")]],
+          ["first", "first"],
+        ]);
+      });
+
+      it("the end of a run replaces the record of its claim, and is none itself", async () => {
+        const { store, term } = await start(newPlace());
+        await store.commit(term, claiming(JOB, 1, "begun"));
+        const ended = await store.commit(term, { ledger: [run(JOB, 1, "ended")] });
+        expect([ended, await told(store, JOB)]).toEqual([[], ["begun", "ended"]]);
+      });
+
+      it("a claim without its record, or made twice, is a broken invariant", async () => {
+        const { store, term } = await start(newPlace());
+        const [ledger, one] = [[run(JOB, 1)], claim(JOB, 1)];
+        expect(() => store.commit(term, { ledger: [run(JOB, 2)], claims: [one] })).toThrow(/without its record/);
+        expect(() => store.commit(term, { ledger, claims: [one, one] })).toThrow(/without its record/);
+      });
+    });
+
+    describe("jobs, and stretches of the keys", () => {
+      const identities = Array.from({ length: 700 }, (_, index) => `job/${index}`);
+      const keyed = [...identities].sort((left, right) => (documentKey(left) < documentKey(right) ? -1 : 1));
+      const filled: Batch = {
+        documents: identities.filter((_, index) => index % 3 !== 0).map((it) => document(it, `document of ${it}`)),
+        ledger: identities.map((it) => record(it, 1, it)),
+        definitions: identities
+          .filter((_, index) => index % 3 !== 1)
+          .flatMap((it) =>
+            [1, 2].map((minute) => ({ identity: it, definedAt: at(minute), text: `${minute} of ${it}` })),
+          ),
+      };
+      const documentOf = (it: string): string | null => (numberOf(it) % 3 === 0 ? null : `document of ${it}`);
+      const definitionOf = (it: string): string | null => (numberOf(it) % 3 === 1 ? null : `2 of ${it}`);
+      const numberOf = (it: string): number => Number(it.slice("job/".length));
+      const expected = keyed.map((it) => ({
+        key: documentKey(it),
+        documentText: documentOf(it),
+        isDocumentIntact: true,
+        identity: definitionOf(it) === null ? null : it,
+        definitionText: definitionOf(it),
+        isDefinitionIntact: true,
+      }));
+
+      async function jobsOf(store: StateReader): Promise<StoredJob[]> {
+        const found: StoredJob[] = [];
+        for await (const slice of store.jobs()) found.push(...slice);
+        return found;
+      }
+
+      /** Everything that iterations and counts tell, as one comparable value. */
+      async function toldBy(store: StateReader) {
+        const definitions: string[] = [];
+        for await (const page of store.definitions())
+          definitions.push(...page.map((it) => `${it.identity} ${it.text}`));
+        const ledger: string[] = [];
+        for (let cursor: string | null = null; ; ) {
+          const page: LedgerPage = await store.ledgerScan(cursor, 300);
+          ledger.push(...page.records.map((it) => it.text));
+          cursor = page.next;
+          if (cursor === null) break;
+        }
+        const { documents: count, ...counts } = await store.counts();
+        const documents = Object.keys(await documentsOf(store));
+        expect({ count, ...counts }).toEqual({
+          count: documents.length,
+          ledger: ledger.length,
+          definitions: definitions.length,
+        });
+        return { documents, definitions, ledger };
+      }
+
+      it("every job that has a document or a definition, in the order of the keys, in slices", async () => {
+        const { store } = await reopenedWith(filled);
+        expect(await jobsOf(store)).toEqual(expected);
+        const sizes: number[] = [];
+        for await (const slice of store.jobs()) sizes.push(slice.length);
+        expect(Math.max(...sizes)).toBeLessThan(identities.length);
+      });
+
+      it("a job that was removed has no definition and is still known", async () => {
+        const { store } = await reopenedWith({ definitions: [{ identity: JOB, definedAt: at(1), text: null }] });
+        expect(await jobsOf(store)).toMatchObject([{ identity: JOB, definitionText: null, documentText: null }]);
+      });
+
+      it("stretches hold every job once, whatever they are made of", async () => {
+        const { store } = await reopenedWith(filled);
+        const whole = await toldBy(store);
+        for (const count of [1, 5]) {
+          const views = keyRanges(count).map((range) => store.inRange(range));
+          const jobs = await Promise.all(views.map(jobsOf));
+          const told = await Promise.all(views.map(toldBy));
+          expect(jobs.flat()).toEqual(expected);
+          expect(told.flatMap((it) => it.documents)).toEqual(whole.documents);
+          expect(told.flatMap((it) => it.definitions).sort()).toEqual([...whole.definitions].sort());
+          expect(told.flatMap((it) => it.ledger).sort()).toEqual([...whole.ledger].sort());
+        }
+      });
+
+      it("a stretch of a stretch is its part of it", async () => {
+        const { store } = await reopenedWith(filled);
+        const [, second] = keyRanges(2);
+        if (second === undefined) throw new Error("no second half");
+        const parts = keyRanges(3, second).map((range) => store.inRange(range));
+        const found = (await Promise.all(parts.map(jobsOf))).flat();
+        expect(found).toEqual(await jobsOf(store.inRange(second)));
+        expect(found.length).toBeGreaterThan(identities.length / 4);
+      });
+
+      it("what is written through a stretch is written to the store, and closing one closes it", async () => {
+        const { store, term } = await start(newPlace());
+        const view = store.inRange(ALL_KEYS);
+        await view.commit(term, { documents: [document(JOB, "1")] });
+        expect((await store.get(JOB))?.text).toBe("1");
+        await view.close();
+        await expect(store.get(JOB)).rejects.toThrow(/closed store/);
+      });
+    });
+
     describe("the lock (S33)", () => {
+      it("a term that nobody takes away is not lost", async () => {
+        const { term } = await start(newPlace());
+        expect(await Promise.race([term.lost, Promise.resolve("held")])).toBe("held");
+      });
+
       it("a write with a released term is a broken invariant", async () => {
         const { store, term } = await start(newPlace());
         term.release();
@@ -212,14 +423,14 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
 
       it("a write with the term of another place is a broken invariant", async () => {
         const { store } = await start(newPlace());
-        const elsewhere = must(newPlace().acquire());
+        const elsewhere = must(await newPlace().acquire());
         expect(() => store.commit(elsewhere, {})).toThrow(/with the lock term of/);
         elsewhere.release();
       });
 
       it("opening with a released term is a broken invariant", async () => {
         const place = newPlace();
-        const term = must(place.acquire());
+        const term = must(await place.acquire());
         term.release();
         await expect(place.open(term)).rejects.toThrow(/released lock term/);
       });
@@ -227,9 +438,9 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
       it("a second holder is refused until the first released its term", async () => {
         const place = newPlace();
         const first = await start(place);
-        const second = place.acquire();
+        const second = await place.acquire();
         await stop(first);
-        const third = place.acquire();
+        const third = await place.acquire();
         expect([second.ok ? "" : second.error.code, third.ok]).toEqual(["lock-held", true]);
         must(third).release();
       });
@@ -250,16 +461,6 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
       };
       const texts = (found: readonly { text: string }[]): string[] => found.map((it) => it.text);
 
-      it("one record by its name, complete", async () => {
-        const { store } = await reopenedWith(filled);
-        const found = await store.ledgerRecord({ identity: JOB, at: at(3), kind: "slot:manual" });
-        const missing = await store.ledgerRecord({ identity: JOB, at: at(3), kind: "slot" });
-        expect([found, missing]).toEqual([
-          { identity: JOB, at: at(3), kind: "slot:manual", text: "by hand", isIntact: true },
-          undefined,
-        ]);
-      });
-
       const latest: readonly { name: string; limit: number; before?: number; expected: string[] }[] = [
         { name: "the newest three", limit: 3, expected: ["run 5", "run 4", "by hand"] },
         {
@@ -278,25 +479,6 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         });
       }
 
-      const ranges: readonly { name: string; from: number; to: number; limit: number; expected: string[] }[] = [
-        {
-          name: "from inclusive, to exclusive",
-          from: at(2),
-          to: at(4),
-          limit: 9,
-          expected: ["run 2", "run 3", "by hand"],
-        },
-        { name: "the oldest up to the limit", from: at(0), to: at(9), limit: 2, expected: ["run 1", "run 2"] },
-        { name: "empty", from: at(4), to: at(4), limit: 9, expected: [] },
-        { name: "between two records", from: at(1) + 1, to: at(2), limit: 9, expected: [] },
-      ];
-      for (const row of ranges) {
-        it(`range: ${row.name}`, async () => {
-          const { store } = await reopenedWith(filled);
-          expect(texts(await store.ledgerRange(JOB, row.from, row.to, row.limit))).toEqual(row.expected);
-        });
-      }
-
       it("a completion replaces the record of its start", async () => {
         const { store } = await reopenedWith(
           { ledger: [record(JOB, 1, "start")] },
@@ -309,8 +491,8 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         const instants = [-62_167_219_200_000, -1, 0, 1, 999, 1000, 253_402_300_799_999];
         const ledger = instants.map((it) => ({ identity: JOB, at: it, kind: "period", text: "" })).reverse();
         const { store } = await reopenedWith({ ledger });
-        const found = await store.ledgerRange(JOB, -(2 ** 51), 2 ** 51, 99);
-        expect(found.map((it) => it.at)).toEqual(instants);
+        const found = await store.ledgerLatest(JOB, 99);
+        expect(found.map((it) => it.at).reverse()).toEqual(instants);
       });
 
       it("a scan sees every record once, each identity newest first, whatever the page size", async () => {
@@ -333,24 +515,19 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         );
       });
 
-      it("property: latest and range agree with sorting a list", async () => {
+      it("property: the latest agree with sorting a list", async () => {
         const { store, term } = await start(newPlace());
         const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 40 });
         let round = 0;
         await fc.assert(
-          fc.asyncProperty(minutes, fc.nat(500), fc.nat(500), fc.nat(20), async (chosen, from, length, limit) => {
+          fc.asyncProperty(minutes, fc.nat(500), fc.nat(20), async (chosen, before, limit) => {
             round += 1;
             const identity = `property/${round}`;
             await store.commit(term, { ledger: chosen.map((minute) => record(identity, minute, `${minute}`)) });
-            const sorted = [...chosen].sort((left, right) => left - right);
-            const inRange = sorted.filter((it) => it >= from && it < from + length).slice(0, limit);
-            const earlier = sorted
-              .reverse()
-              .filter((it) => it < from)
-              .slice(0, limit);
-            const range = await store.ledgerRange(identity, at(from), at(from + length), limit);
-            const newest = await store.ledgerLatest(identity, limit, at(from));
-            expect([texts(range), texts(newest)]).toEqual([inRange.map(String), earlier.map(String)]);
+            const sorted = [...chosen].sort((left, right) => right - left);
+            const earlier = sorted.filter((it) => it < before).slice(0, limit);
+            const newest = await store.ledgerLatest(identity, limit, at(before));
+            expect(texts(newest)).toEqual(earlier.map(String));
           }),
           { numRuns: 40, seed: 7 },
         );
@@ -372,22 +549,23 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         ],
       };
 
-      const rows: readonly { name: string; identity: string; minute: number; expected: string | null | undefined }[] = [
-        { name: "before the first version", identity: JOB, minute: 0, expected: undefined },
-        { name: "at the birth of the first", identity: JOB, minute: 1, expected: "first" },
-        { name: "just before the second", identity: JOB, minute: 4, expected: "first" },
-        { name: "at the birth of the second", identity: JOB, minute: 5, expected: "second" },
-        { name: "long after", identity: JOB, minute: 9_999, expected: "second" },
-        { name: "before the removal", identity: OTHER, minute: 2, expected: "kept" },
-        { name: "after the removal: a tombstone", identity: OTHER, minute: 4, expected: null },
-        { name: "an unknown job", identity: "unknown", minute: 4, expected: undefined },
+      const rows: readonly { name: string; identity: string; expected: string | null | undefined }[] = [
+        { name: "the newest one", identity: JOB, expected: "second" },
+        { name: "of a removed job: a tombstone", identity: OTHER, expected: null },
+        { name: "of an unknown job: none", identity: "unknown", expected: undefined },
       ];
       for (const row of rows) {
         it(`the version in force: ${row.name}`, async () => {
           const { store } = await reopenedWith(filled);
-          expect((await store.definitionAt(row.identity, at(row.minute)))?.text).toBe(row.expected);
+          expect((await store.newestVersion(row.identity))?.text).toBe(row.expected);
         });
       }
+
+      it("the version in force is the newest, whatever the clock says, and complete", async () => {
+        const future = version(JOB, 50_000_000, "to come");
+        const { store } = await reopenedWith(filled, { definitions: [future] });
+        expect(await store.newestVersion(JOB)).toEqual({ ...future, isIntact: true });
+      });
 
       it("all versions of a job, oldest first", async () => {
         const { store } = await reopenedWith(filled);
@@ -465,10 +643,12 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
           { alive: { bootedAt: at(40), at: at(50) } },
         );
         const span = (from: number, to: number) => ({ bootedAt: at(from), at: at(to) });
-        expect(await store.aliveSpans(at(0), at(60))).toEqual([span(0, 10), span(20, 30), span(40, 50)]);
-        expect(await store.aliveSpans(at(10), at(20))).toEqual([span(0, 10)]);
-        expect(await store.aliveSpans(at(31), at(40))).toEqual([]);
-        expect(await store.aliveSpans(at(25), at(26))).toEqual([span(20, 30)]);
+        expect(await store.aliveSpans(null, at(0), at(60))).toEqual([span(0, 10), span(20, 30), span(40, 50)]);
+        expect(await store.aliveSpans(null, at(10), at(20))).toEqual([span(0, 10)]);
+        expect(await store.aliveSpans(null, at(31), at(40))).toEqual([]);
+        expect(await store.aliveSpans(null, at(25), at(26))).toEqual([span(20, 30)]);
+        // One daemon at a time looks after every job.
+        expect(await store.aliveSpans(JOB, at(10), at(20))).toEqual([span(0, 10)]);
       });
     });
 
@@ -504,7 +684,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
           { alive: { bootedAt: at(20), at: at(30) } },
         );
         expect(await sweepAlive(store, term, at(25))).toBe(1);
-        expect(await store.aliveSpans(at(0), at(99))).toEqual([{ bootedAt: at(20), at: at(30) }]);
+        expect(await store.aliveSpans(null, at(0), at(99))).toEqual([{ bootedAt: at(20), at: at(30) }]);
       });
     });
 
@@ -513,7 +693,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
       const first = await start(place);
       await first.store.markLoading(first.term, true);
       await stop(first);
-      const term = must(place.acquire());
+      const term = must(await place.acquire());
       const refused = await place.open(term);
       term.release();
       expect(refused.ok ? "opened" : refused.error.code).toBe("state-incompatible");

@@ -2,9 +2,9 @@
 import { spawnSync } from "node:child_process";
 import * as path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BACKENDS } from "../../src/persist/backends.js";
 import { acquireDirectoryLock } from "../../src/persist/lock.js";
-import type { Backend } from "../../src/persist/marker.js";
-import { openStateStore } from "../../src/persist/open.js";
+import type { BackendName } from "../../src/persist/marker.js";
 import { bundleEntry } from "../support/bundle.js";
 import { testProcesses } from "../support/process.js";
 import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
@@ -22,10 +22,10 @@ beforeAll(async () => {
 afterAll(() => writer.remove());
 
 /** The n that everything in the store agrees on; 0 when it is empty. */
-async function agreed(directory: string, backend: Backend): Promise<number> {
+async function agreed(directory: string, backend: BackendName): Promise<number> {
   const term = must(acquireDirectoryLock(directory));
   try {
-    const store = must(await openStateStore(term, backend));
+    const store = must(await BACKENDS[backend].open(term));
     const texts = Object.values(await documentsOf(store)).map((text) => Number.parseInt(text, 10));
     const newest = await store.ledgerLatest("job/7", 1);
     const said = new Set([...texts, Number((await store.meta("last")) ?? 0), newest[0]?.at ?? 0]);
@@ -41,7 +41,7 @@ function durableOf(line: string | null): number {
   return (JSON.parse(line ?? "{}") as { durable?: number }).durable ?? 0;
 }
 
-const kills: readonly { backend: Backend; jobs: number; times: number }[] = [
+const kills: readonly { backend: BackendName; jobs: number; times: number }[] = [
   { backend: "lmdb", jobs: 20, times: isLong ? 1_000 : 16 },
   // So many writes begin to reach the disk before the last of them is handed over.
   { backend: "lmdb", jobs: 3_000, times: isLong ? 200 : 4 },

@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import { newDocument } from "../../src/core/state/document.js";
 import { parseDocument } from "../../src/core/state/parse.js";
 import { serialiseDocument } from "../../src/core/state/serialise.js";
+import { BACKENDS } from "../../src/persist/backends.js";
 import { exportState } from "../../src/persist/export.js";
 import { JOURNAL_FILE } from "../../src/persist/files/atomic.js";
 import { importState } from "../../src/persist/import.js";
 import { documentKey } from "../../src/persist/keys.js";
 import { acquireDirectoryLock, type LockTerm } from "../../src/persist/lock.js";
-import type { Backend } from "../../src/persist/marker.js";
-import { openStateStore } from "../../src/persist/open.js";
+import type { BackendName } from "../../src/persist/marker.js";
 import type { Batch, StateReader, StateStore } from "../../src/persist/store.js";
 import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { documentsOf, must } from "./store-contract.js";
@@ -21,11 +21,11 @@ const check = { check: parseDocument };
 
 async function inStore<T>(
   directory: string,
-  backend: Backend,
+  backend: BackendName,
   use: (store: StateStore, term: LockTerm) => Promise<T>,
 ): Promise<T> {
   const term = must(acquireDirectoryLock(directory));
-  const store = must(await openStateStore(term, backend));
+  const store = must(await BACKENDS[backend].open(term));
   try {
     return await use(store, term);
   } finally {
@@ -61,7 +61,7 @@ async function everything(reader: StateReader): Promise<unknown> {
     ledger,
     definitions: definitions.sort(),
     notes: await reader.notes(),
-    alive: await reader.aliveSpans(0, 99),
+    alive: await reader.aliveSpans(null, 0, 99),
   };
 }
 
@@ -128,7 +128,7 @@ describe("S30: export and import, without loss", () => {
     const directory = newDirectory();
     fs.writeFileSync(path.join(directory, documentKey("a")), "{}", { mode: 0o600 });
     const term = must(acquireDirectoryLock(directory));
-    const opened = await openStateStore(term, "lmdb");
+    const opened = await BACKENDS.lmdb.open(term);
     term.release();
     expect(opened).toMatchObject({ ok: false, error: { code: "state-incompatible", hint: "run: krond state import" } });
   });

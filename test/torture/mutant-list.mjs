@@ -275,9 +275,17 @@ export const MUTANTS = [
   {
     name: "S33: a write does not ask for the lock",
     file: "src/persist/lmdb/store.ts",
-    search: "  commit(term: LockTerm, batch: Batch): Promise<void> {\n    assertHeld(term, this.directory);",
-    replace: "  commit(_term: LockTerm, batch: Batch): Promise<void> {",
+    search:
+      "  commit(term: LockTerm, batch: Batch): Promise<readonly Claim[]> {\n    assertHeld(term, this.opening.directory);",
+    replace: "  commit(_term: LockTerm, batch: Batch): Promise<readonly Claim[]> {",
     tests: ["test/persist/lmdb-contract.test.ts"],
+  },
+  {
+    name: "S33: what somebody else has claimed is granted as well",
+    file: "src/persist/claims.ts",
+    search: "written.has(nameOfRecord(key)) || isTaken(key)",
+    replace: "written.has(nameOfRecord(key))",
+    tests: ["test/persist/memory-contract.test.ts"],
   },
   {
     name: "S32: a store that is gone looks like a first start",

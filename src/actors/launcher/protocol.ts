@@ -8,12 +8,13 @@ import type { EpochMs } from "../../core/time/instant.js";
 import { LAUNCHER_LIMITS } from "./child/limits.js";
 import type { ExitCause, GatedRun, ProcessArm, RunOutput } from "./port.js";
 
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 export type DaemonFrame =
   | { readonly t: "hello"; readonly version: number; readonly cgroupRoot: string | null }
   | { readonly t: "arm"; readonly request: ProcessArm }
-  | { readonly t: "go"; readonly id: string; readonly latestAt: EpochMs }
+  /** `latest`: the last moment of its start, in hundredths of a second since the boot (S20). */
+  | { readonly t: "go"; readonly id: string; readonly latest: number }
   | { readonly t: "abort"; readonly id: string }
   | {
       readonly t: "adopt";

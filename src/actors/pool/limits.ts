@@ -14,6 +14,3 @@ export const POOL_LIMITS: PoolLimits = {
   inlineFileBytes: 1024 * 1024,
   pieceBytes: 2 * 1024 * 1024,
 };
-
-/** Rows planned on this thread before the loop gets its turn: some two milliseconds. */
-export const INLINE_ROWS = 256;

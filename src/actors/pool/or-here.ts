@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KronError } from "../../core/base/errors/kron-error.js";
 
-export async function orHere<T>(elsewhere: Promise<T>, here: () => T): Promise<T> {
+export async function orHere<T>(elsewhere: Promise<T>, here: () => T | Promise<T>): Promise<T> {
   try {
     return await elsewhere;
   } catch (error) {

@@ -1,13 +1,11 @@
 /** Plans every job of a store, with threads where they pay. */
 import type { PlanRules } from "../../core/restart/resting.js";
 import { areDefinitionsKnown } from "../../persist/definition-reader.js";
-import { LmdbReader } from "../../persist/lmdb/reads.js";
-import { keyRanges } from "../../persist/lmdb/scan.js";
-import type { StateReader } from "../../persist/store.js";
+import { keyRanges } from "../../persist/key-range.js";
+import type { StateReader, StoreSource } from "../../persist/store.js";
 import { Lanes } from "./lanes.js";
 import { orHere } from "./or-here.js";
-import { planRanges, planStore } from "./plan-inline.js";
-import { planJobs } from "./plan-jobs.js";
+import { planJobs, planTogether } from "./plan-jobs.js";
 import type { Threads } from "./threads.js";
 import type { PlannedPage, PlanOptions, PlanSummary, PoolLimits } from "./types.js";
 
@@ -22,26 +20,32 @@ export async function planAll(store: StateReader, options: PlanOptions, planning
   const { documents, definitions } = await store.counts();
   options.onCount?.(documents);
   const isCurrent = await areDefinitionsKnown(store);
-  const rules: PlanRules = { now: options.now, isChecked: store instanceof LmdbReader, isCurrent };
+  const rules: PlanRules = { now: options.now, isChecked: store.isChecked, isCurrent };
   const handover = new Handover(options, documents);
   const jobs = Math.max(documents, definitions);
   const { threads, limits } = planning;
-  if (threads !== null && store instanceof LmdbReader && jobs > limits.inlineDocuments) {
-    return { ...(await pooled(store, jobs, rules, handover, planning, threads)), isCurrent };
+  if (threads !== null && store.source !== null && jobs > limits.inlineDocuments) {
+    const work = { store, source: store.source, jobs, rules, threads };
+    return { ...(await pooled(work, handover, planning)), isCurrent };
   }
-  const pages = store instanceof LmdbReader ? planRanges(store, jobs, rules) : planStore(store, rules);
   options.signal?.throwIfAborted();
-  for await (const page of pages) await handover.take(page);
+  for await (const slice of store.jobs()) await handover.take(planJobs(slice, rules));
   return { ...handover.summary, isPooled: false, retries: 0, isCurrent };
 }
 
+interface PooledWork {
+  readonly store: StateReader;
+  readonly source: StoreSource;
+  /** About as many as there are. */
+  readonly jobs: number;
+  readonly rules: PlanRules;
+  readonly threads: Threads;
+}
+
 async function pooled(
-  store: LmdbReader,
-  jobs: number,
-  rules: PlanRules,
+  { store, source, jobs, rules, threads }: PooledWork,
   handover: Handover,
   { width, limits }: Planning,
-  threads: Threads,
 ): Promise<Omit<PlanSummary, "isCurrent">> {
   let retries = 0;
   const { signal } = handover;
@@ -49,11 +53,12 @@ async function pooled(
     retries += 1;
   };
   const lanes = new Lanes<PlannedPage>(width, (page) => handover.take(page));
-  const { directory } = store;
   try {
-    for (const range of keyRanges(Math.ceil(jobs / limits.pageRows))) {
-      const here = (): PlannedPage => planJobs(store.jobsIn(range), rules);
-      await lanes.put(() => orHere(threads.run("planRange", { directory, range, rules }, { signal, onRetry }), here));
+    for (const range of keyRanges(Math.ceil(jobs / limits.pageRows), store.range)) {
+      const here = (): Promise<PlannedPage> => {
+        return planTogether(store.inRange(range).jobs(), rules, () => signal.throwIfAborted());
+      };
+      await lanes.put(() => orHere(threads.run("planRange", { source, range, rules }, { signal, onRetry }), here));
     }
   } finally {
     await lanes.end();

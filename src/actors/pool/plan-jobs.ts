@@ -7,3 +7,18 @@ export function planJobs(jobs: readonly StoredJob[], rules: PlanRules): PlannedP
   for (const job of jobs) page.add(planJob(job, rules), job.key);
   return page.page();
 }
+
+/** All of them on one page. `tick` is called between two slices. */
+export async function planTogether(
+  slices: AsyncIterable<readonly StoredJob[]>,
+  rules: PlanRules,
+  tick: () => void,
+): Promise<PlannedPage> {
+  const jobs: StoredJob[] = [];
+  for await (const slice of slices) {
+    tick();
+    jobs.push(...slice);
+  }
+  tick();
+  return planJobs(jobs, rules);
+}

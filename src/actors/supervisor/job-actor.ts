@@ -107,6 +107,13 @@ export class JobActor implements Claimant {
     return go?.type === "go" ? go.params : null;
   }
 
+  /** What the claim would have brought about is given up with it. */
+  refused(attemptId: string, document: StateDocument, now: EpochMs): void {
+    this.#claimed = null;
+    this.#afterClaim = this.#step({ type: "REFUSED", attemptId, document }, now, null);
+    this.#look();
+  }
+
   #run(first: () => Promise<void> | null): void {
     this.entry.engage();
     this.#world.begin(this.#world.track(this.#work(first)));

@@ -16,6 +16,7 @@ import type { StateReader, StateStore } from "../../persist/store.js";
 import type { Clock } from "../clock.js";
 import type { PlanOptions } from "../pool/types.js";
 import type { Runner } from "../runner/port.js";
+import type { Gates } from "./run/gates.js";
 import type { ObserverSlot } from "./run/observer.js";
 import type { Wanted } from "./start/survey.js";
 import type { SupervisorEvent } from "./write/events.js";
@@ -25,6 +26,8 @@ export interface SupervisorPorts {
   readonly store: StateStore;
   readonly term: LockTerm;
   readonly runner: Runner;
+  /** Shared by all supervisors of a node, because processes are what it has so many of; without it, one of its own. */
+  readonly gates?: Gates;
   readonly copies: CorruptCopies;
   readonly bootId: string;
   readonly versions: RecordVersions;

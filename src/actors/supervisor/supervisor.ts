@@ -221,7 +221,7 @@ class JobSupervisor implements Supervisor {
     for (const entry of this.jobs.entries()) executor.unprepare(entry);
     await this.core.whenIdle();
     if (graceful) await this.runsEnded();
-    await executor.gates.closeAll();
+    await executor.closeGates();
     // With it goes what was in no hurry.
     this.core.note({});
     await this.core.whenIdle();

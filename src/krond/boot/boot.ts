@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { isDeepStrictEqual } from "node:util";
-import { systemClock } from "../../actors/clock.js";
+import { type Clock, systemClock } from "../../actors/clock.js";
 import { createDispatcher } from "../../actors/dispatcher/http-dispatcher.js";
 import { startLauncher } from "../../actors/launcher/daemon/process-launcher.js";
 import { createDecisionPool } from "../../actors/pool/decision-pool.js";
@@ -13,6 +13,7 @@ import type { DecisionPool, PlanProgress } from "../../actors/pool/types.js";
 import { readBootId } from "../../actors/process-identity.js";
 import { RunnerRouter } from "../../actors/runner/router.js";
 import type { Supervisor } from "../../actors/supervisor/port.js";
+import { Gates } from "../../actors/supervisor/run/gates.js";
 import { joined, wantedFrom } from "../../actors/supervisor/start/wanted-jobs.js";
 import { createSupervisor } from "../../actors/supervisor/supervisor.js";
 import { zoneDataVersion } from "../../actors/zone-data.js";
@@ -20,11 +21,11 @@ import { exitStatusOf } from "../../core/base/errors/exit-status.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
+import type { EpochMs } from "../../core/time/instant.js";
 import type { ConfigFinding } from "../../persist/configuration.js";
 import { copiesIn } from "../../persist/corrupt-copies.js";
 import { DEFINITION_READER } from "../../persist/definition-reader.js";
-import { acquireDirectoryLock, type LockTerm } from "../../persist/lock.js";
-import { openStateStore } from "../../persist/open.js";
+import type { LockTerm } from "../../persist/lock.js";
 import type { StateStore } from "../../persist/store.js";
 import { inspectionOf } from "../inspect/seam.js";
 import { type DaemonLog, errorEvent } from "../log/log.js";
@@ -61,7 +62,6 @@ const PROGRESS_EVERY_MS = 2_000;
 
 /** Where the plans of all jobs come from. */
 interface Planning {
-  readonly store: StateStore;
   readonly pool: DecisionPool;
   say(done: number, total: number, unit: string): void;
 }
@@ -156,32 +156,38 @@ async function assemble(
   read: DaemonConfiguration,
   undo: (() => Promise<void>)[],
 ): Promise<Daemon> {
+  const clock = systemClock;
   const lifecycle = new Lifecycle();
   lifecycle.tell({ type: "CONFIGURED" });
-  const term = unwrap(acquireDirectoryLock(options.stateDirectory));
+  const { backend, at } = options.store;
+  const term = unwrap(await backend.acquire(at));
   lifecycle.tell({ type: "LOCKED" });
   undo.push(async () => term.release());
   const monitoring = monitoringOf(options);
   undo.push(() => monitoring.close());
   const address = await monitoring.listen();
-  const opened = unwrap(await openStateStore(term, options.backend));
+  const opened = unwrap(await backend.open(term));
   undo.push(() => opened.close());
   const store = monitoring.observed(opened);
   lifecycle.tell({ type: "OPENED" });
-  const launcher = await startLauncher(options.cgroupRoot == null ? {} : { cgroupRoot: options.cgroupRoot });
+  const launcher = await startLauncher({
+    clock,
+    ...(options.cgroupRoot == null ? {} : { cgroupRoot: options.cgroupRoot }),
+  });
   undo.push(() => launcher.close());
-  const runners = new RunnerRouter(launcher, createDispatcher({ clock: systemClock, env: options.env }));
+  const runners = new RunnerRouter(launcher, createDispatcher({ clock, env: options.env }));
   undo.push(() => runners.close());
-  const ports = { clock: systemClock, lifecycle, store, runner: runners, log: options.log };
+  const ports = { clock, lifecycle, store, runner: runners, log: options.log };
   const inspection = await inspectionOf(options.inspect ?? null, ports);
   undo.push(async () => inspection?.close());
   const runner = inspection?.runner ?? runners;
-  const wired = { term, store, runner, monitoring, lifecycle, inspection };
-  const planning = { store: opened, pool, say: progressLog(options.log, "planning") };
+  const gates = new Gates(runner);
+  const wired = { clock, term, store, runner, gates, monitoring, lifecycle, inspection };
+  const planning = { pool, say: progressLog(options.log, "planning") };
   const begin = async (configuration: DaemonConfiguration): Promise<Supervisor> => {
     const supervisor = supervisorOf(options, wired, planning);
     monitoring.watch(supervisor);
-    await startJobs(supervisor, configuration, { term, store, log: options.log });
+    await startJobs(supervisor, configuration, { clock, term, store, log: options.log });
     return supervisor;
   };
   const { supervisor, configuration } = await begun(begin, read, store, loader);
@@ -218,6 +224,7 @@ async function begun(
 }
 
 interface StartPlace {
+  readonly clock: Clock;
   readonly term: LockTerm;
   readonly store: StateStore;
   readonly log: DaemonLog;
@@ -227,18 +234,18 @@ interface StartPlace {
 async function startJobs(
   supervisor: Supervisor,
   { wanted, settings, accepted, manifest }: DaemonConfiguration,
-  { term, store, log }: StartPlace,
+  { clock, term, store, log }: StartPlace,
 ): Promise<void> {
   if (wanted === "as-stored") {
     await supervisor.start(wanted, settings);
     return;
   }
   const use = await zonesOf(wanted);
-  await announceZoneData(store, use, log);
+  await announceZoneData(store, use, log, clock.now());
   await store.commit(term, { meta: [manifestNote(null)] });
   await supervisor.start(wanted, settings);
   const about = { engine: ENGINE_VERSION, tz: zoneDataVersion(), kept: accepted };
-  const note = { key: BOOT_NOTE_KEY, text: JSON.stringify(bootNote(use, about, systemClock.now())) };
+  const note = { key: BOOT_NOTE_KEY, text: JSON.stringify(bootNote(use, about, clock.now())) };
   // What was kept although this version rejects it must be read with care by the next start too.
   const reader = accepted.length === 0 ? [DEFINITION_READER] : [];
   await store.commit(term, { meta: [note, manifestNote(manifest), ...reader] });
@@ -271,26 +278,32 @@ function notifierOf({ env, log }: DaemonOptions): Notifier {
   return createNotifier({ env, pid: process.pid, monotonicMs: systemClock.monotonicMs, onTrouble });
 }
 
+/** What there is before anything is scheduled. */
+interface Wired extends Omit<DaemonParts, "supervisor" | "address" | "loader" | "pool"> {
+  /** One for the whole node, however many supervisors it has. */
+  readonly gates: Gates;
+}
+
 function supervisorOf(
   options: DaemonOptions,
-  { term, store, runner, monitoring, inspection }: Omit<DaemonParts, "supervisor" | "address" | "loader" | "pool">,
+  { clock, term, store, runner, gates, monitoring, inspection }: Wired,
   planning: Planning,
 ): Supervisor {
   return createSupervisor({
-    clock: systemClock,
+    clock,
     store,
     term,
     runner,
-    copies: copiesIn(term.directory),
+    gates,
+    copies: copiesIn(options.stateDirectory),
     bootId: readBootId(),
     versions: { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION },
-    outputDirectory: outputDirectoryIn(term.directory),
+    outputDirectory: outputDirectoryIn(options.stateDirectory),
     baseEnv: { PATH: BASE_PATH, LANG: options.env["LANG"] || "C.UTF-8" },
-    newId: newAttemptId,
-    // Threads read the store's own file: what wraps the store here has none.
-    plan: (_, planned) => {
+    newId: () => newAttemptId(clock),
+    plan: (wanted, planned) => {
       const onProgress = ({ done, total }: PlanProgress): void => planning.say(done, total, "jobs");
-      return planning.pool.planAll(planning.store, { ...planned, onProgress });
+      return planning.pool.planAll(wanted, { ...planned, onProgress });
     },
     ...(inspection === null ? {} : { observer: inspection.observer }),
     onEvent: (event) => {
@@ -301,16 +314,15 @@ function supervisorOf(
 }
 
 /** Sorts by time, so that the output files of a job do too. Node keeps a stock of random UUIDs; bytes it fetches anew. */
-function newAttemptId(): string {
+function newAttemptId(clock: Clock): string {
   const [random = "", more = ""] = randomUUID().split("-");
-  return `${systemClock.now().toString(36).padStart(9, "0")}-${random}${more}`;
+  return `${clock.now().toString(36).padStart(9, "0")}-${random}${more}`;
 }
 
 /** S5: the start plans anew anyway; here people are told why their jobs may run at other times. */
-async function announceZoneData(store: StateStore, use: ZoneUse, log: DaemonLog): Promise<void> {
+async function announceZoneData(store: StateStore, use: ZoneUse, log: DaemonLog, at: EpochMs): Promise<void> {
   const before = await readBootNote(store);
   const change = before === null ? null : zoneDataChange(before, use, zoneDataVersion());
   if (change === null) return;
-  const at = systemClock.now();
   log.daemon({ at, event: "zone_data_changed", component: "scheduler", level: "warn", fields: { ...change } });
 }

@@ -10,10 +10,8 @@ import { turnOfLoop } from "../../actors/turns.js";
 import type { AddressPolicy } from "../../core/base/address.js";
 import type { Settings } from "../../core/config/settings.js";
 import { literalAddressProblem } from "../../core/job/http-address.js";
+import { storeIn } from "../../persist/backends.js";
 import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/configuration.js";
-import { peekNote } from "../../persist/lmdb/peek.js";
-import { readMarker } from "../../persist/marker.js";
-import { openStateReader } from "../../persist/open.js";
 import type { MetaWrite, StateReader } from "../../persist/store.js";
 
 const CRONTAB_PREFIX = "crontab:";
@@ -75,17 +73,11 @@ export async function storedManifest(reader: Pick<StateReader, "meta">): Promise
 
 /** The same before the store is ours: the lock comes later, and then it must be looked at again. */
 export async function manifestIn(stateDirectory: string): Promise<ConfigManifest | null> {
-  const marker = readMarker(stateDirectory);
-  if (!marker.ok || marker.value === null) return null;
+  const found = storeIn(stateDirectory);
+  if (!found.ok || found.value === null) return null;
+  const { backend, at } = found.value;
   // A hint: the whole store is checked when it is opened, and then the manifest is compared with the one in it.
-  if (marker.value.backend === "lmdb") return parseManifest(await peekNote(stateDirectory, CONFIG_MANIFEST_NOTE));
-  const opened = await openStateReader(stateDirectory);
-  if (!opened.ok) return null;
-  try {
-    return await storedManifest(opened.value);
-  } finally {
-    await opened.value.close();
-  }
+  return parseManifest(await backend.peekNote(at, CONFIG_MANIFEST_NOTE));
 }
 
 /** Written before definitions change (null), and when all of them have: in between nobody knows what they are made of. */

@@ -2,7 +2,7 @@
  * The daemon while it runs, and how it ends: everything is taken apart in the opposite order of its start. It decides
  * nothing: what a signal or a request means and which exit status follows is all there is here.
  */
-import { systemClock, type Timer } from "../../actors/clock.js";
+import { type Clock, systemClock, type Timer } from "../../actors/clock.js";
 import type { DecisionPool } from "../../actors/pool/types.js";
 import type { Runner } from "../../actors/runner/port.js";
 import type { PlanReport, Supervisor } from "../../actors/supervisor/port.js";
@@ -11,9 +11,9 @@ import { exitStatusOf } from "../../core/base/errors/exit-status.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { errorKind } from "../../core/base/errors/registry.js";
 import type { Settings } from "../../core/config/settings.js";
+import type { StorePlace } from "../../persist/backends.js";
 import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/configuration.js";
 import type { LockTerm } from "../../persist/lock.js";
-import type { Backend } from "../../persist/marker.js";
 import type { StateStore } from "../../persist/store.js";
 import { ControlServer } from "../control/server.js";
 import type { Inspection, InspectOptions } from "../inspect/seam.js";
@@ -37,7 +37,7 @@ export interface DaemonOptions {
   /** Who may have written the configuration; null trusts everybody. */
   readonly trust: (() => ConfigCheck) | null;
   readonly stateDirectory: string;
-  readonly backend: Backend;
+  readonly store: StorePlace;
   readonly log: DaemonLog & { readonly lostLines?: number };
   /** Where metrics and health are asked for; null: nowhere. */
   readonly metrics: ListenAddress | null;
@@ -76,6 +76,8 @@ const CLOSE_BOUND_MS = 2_000;
 const DRAIN_BOUND_MS = 60_000;
 
 export interface DaemonParts {
+  /** By which jobs run; a line of the log says the machine's own time where it is not about one. */
+  readonly clock: Clock;
   readonly term: LockTerm;
   readonly store: StateStore;
   readonly runner: Runner;
@@ -106,14 +108,14 @@ export class Daemon {
     private readonly parts: DaemonParts,
     private settings: Settings,
   ) {
-    this.stateDirectory = parts.term.directory;
+    this.stateDirectory = options.stateDirectory;
     this.ended = new Promise((resolve) => {
       this.end = resolve;
     });
     this.control = new ControlServer(socketPathIn(this.stateDirectory), {
       supervisor: parts.supervisor,
       store: parts.store,
-      clock: systemClock,
+      clock: parts.clock,
       stateDirectory: this.stateDirectory,
       settings: () => this.settings,
       reload: () => this.reload(),
@@ -126,13 +128,14 @@ export class Daemon {
       },
     });
     void parts.supervisor.failed.then((error) => this.fail(error));
+    void parts.term.lost.then((error) => this.fail(error));
   }
 
   async open(configuration: DaemonConfiguration): Promise<void> {
     const { files } = configuration;
     await this.control.listen();
     this.stopHousekeeping = startHousekeeping({
-      clock: systemClock,
+      clock: this.parts.clock,
       store: this.parts.store,
       term: this.parts.term,
       ledger: () => this.settings.ledger,
@@ -301,7 +304,7 @@ export class Daemon {
     const late = new Promise<never>((_, reject) => {
       const details = { component: "scheduler", operation: "drain" } as const;
       const error = new KronError("invariant-broken", "what is under way does not come to an end", details);
-      timer = systemClock.after(DRAIN_BOUND_MS, () => reject(error));
+      timer = this.parts.clock.after(DRAIN_BOUND_MS, () => reject(error));
     });
     try {
       await Promise.race([stopped, late]);
@@ -318,7 +321,10 @@ export class Daemon {
     this.parts.monitoring.vitals.failed(cause);
     this.options.log.daemon(fatalEvent(cause, { component: "scheduler", operation: "run" }, systemClock.now()));
     const closing = this.parts.runner.close().catch(() => undefined);
-    await Promise.race([closing, new Promise((resolve) => systemClock.after(CLOSE_BOUND_MS, () => resolve(null)))]);
+    await Promise.race([
+      closing,
+      new Promise((resolve) => this.parts.clock.after(CLOSE_BOUND_MS, () => resolve(null))),
+    ]);
     this.end(cause instanceof KronError ? exitStatusOf(cause.code) : EXIT_FATAL);
   }
 

@@ -8,7 +8,7 @@ import type { JobDefinition } from "../../core/job/definition.js";
 import { readDefinitionInForce } from "../../core/job/schema.js";
 import { readMarker } from "../../persist/marker.js";
 import { openStateReader } from "../../persist/open.js";
-import { type StateReader, versionInForce } from "../../persist/store.js";
+import type { StateReader } from "../../persist/store.js";
 import { readBootNote } from "./boot-note.js";
 import type { DaemonConfiguration } from "./configuration.js";
 
@@ -41,7 +41,7 @@ export async function keptDefinitions(
 }
 
 async function inForce(reader: StateReader, identity: string): Promise<KeptDefinition | null> {
-  const version = await versionInForce(reader, identity);
+  const version = await reader.newestVersion(identity);
   if (version === undefined || version.text === null || !version.isIntact) return null;
   return readDefinitionInForce(version.text);
 }

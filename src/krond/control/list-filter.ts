@@ -1,6 +1,6 @@
 /** Which jobs a list is to show. */
 import type { JobStatus } from "../../actors/supervisor/port.js";
-import { type StateReader, versionInForce } from "../../persist/store.js";
+import type { StateReader } from "../../persist/store.js";
 import { type IdentityFilter, identityFilter } from "./identity-glob.js";
 
 export const STANDINGS = [
@@ -25,7 +25,7 @@ export class ListJudge {
 
   constructor(
     private readonly filter: ListFilter,
-    private readonly reader: Pick<StateReader, "definitionVersions">,
+    private readonly reader: Pick<StateReader, "newestVersion">,
   ) {
     this.isNamed = filter.identities.length === 0 ? () => true : identityFilter(filter.identities);
   }
@@ -41,7 +41,7 @@ export class ListJudge {
   }
 
   private async isTagged(identity: string): Promise<boolean> {
-    const version = await versionInForce(this.reader, identity);
+    const version = await this.reader.newestVersion(identity);
     if (version === undefined || version.text === null || !version.isIntact) return false;
     // What the daemon wrote itself.
     const { tags = [] } = JSON.parse(version.text) as { readonly tags?: readonly string[] };

@@ -32,7 +32,7 @@ export interface ListPage {
 
 export async function listPage(
   lister: JobLister,
-  reader: Pick<StateReader, "definitionVersions">,
+  reader: Pick<StateReader, "newestVersion">,
   { after, limit, filter }: ListQuery,
 ): Promise<ListPage> {
   const judge = new ListJudge(filter, reader);

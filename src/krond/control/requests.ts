@@ -9,7 +9,7 @@ import type { Settings } from "../../core/config/settings.js";
 import { readHint } from "../../core/governor/hint.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
 import type { WhyAnswer } from "../../core/why/facts.js";
-import { type StateStore, versionInForce } from "../../persist/store.js";
+import type { StateStore } from "../../persist/store.js";
 import type { ReloadReport } from "../boot/daemon.js";
 import { safeFinding } from "../boot/safe-findings.js";
 import type { ControlErrorKind } from "../control-answers.js";
@@ -158,7 +158,7 @@ async function runNow({ supervisor, store }: ControlPorts, identity: string): Pr
 }
 
 async function mustExist(store: StateStore, identity: string): Promise<void> {
-  const version = await versionInForce(store, identity);
+  const version = await store.newestVersion(identity);
   if (version === undefined || version.text === null) throw noJob(identity);
 }
 

@@ -21,5 +21,5 @@ export async function entriesUpTo(
 /** A job of which the store has never heard. */
 export async function isKnown(reader: StateReader, identity: string): Promise<boolean> {
   if ((await reader.get(identity)) !== undefined) return true;
-  return (await reader.definitionVersions(identity)).length > 0;
+  return (await reader.newestVersion(identity)) !== undefined;
 }

@@ -35,7 +35,7 @@ export class CommitMeter {
     });
   }
 
-  private measured(batch: Batch, commit: () => Promise<void>): Promise<void> {
+  private measured(batch: Batch, commit: () => ReturnType<StateStore["commit"]>): ReturnType<StateStore["commit"]> {
     const { clock, observer, begunMs } = this;
     const key = Symbol("commit");
     const begun = clock.monotonicMs();

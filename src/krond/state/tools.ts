@@ -15,22 +15,28 @@ import { parseDocument } from "../../core/state/parse.js";
 import { fencePeriod } from "../../core/state/period-transitions.js";
 import { serialiseDocument } from "../../core/state/serialise.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
+import { type StorePlace, storeIn } from "../../persist/backends.js";
+import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import { documentKey } from "../../persist/keys.js";
 import type { Fenced } from "../../persist/load.js";
-import { acquireDirectoryLock, type LockTerm } from "../../persist/lock.js";
-import { type Backend, readMarker } from "../../persist/marker.js";
-import { openStateStore } from "../../persist/open.js";
+import type { LockTerm } from "../../persist/lock.js";
 import type { FenceSubject, RecoveryRules } from "../../persist/recover.js";
 import type { StateReader, StateStore } from "../../persist/store.js";
+import { rewoundRuns } from "./rewound-runs.js";
 import { documentOf } from "./why.js";
 
 const HISTORY_LIMIT = SETTINGS_DEFAULTS.history.keep;
 
 /** Everything up to the current period of every configured job counts as handled; what is readable is kept. */
-export function fencingRules(definitions: readonly JobDefinition[], now: EpochMs): RecoveryRules {
+export function fencingRules(
+  definitions: readonly JobDefinition[],
+  copies: CorruptCopies,
+  now: EpochMs,
+): RecoveryRules {
   const byIdentity = new Map(definitions.map((definition) => [definition.identity, definition]));
   return {
     now,
+    copies,
     identities: byIdentity.keys(),
     fence: (subject) => {
       const definition = subject.identity === undefined ? undefined : byIdentity.get(subject.identity);
@@ -49,17 +55,17 @@ function fenceOf(definition: JobDefinition, { text, key }: FenceSubject, now: Ep
   return { text: serialiseDocument(document), ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)) };
 }
 
-/** The backend of what is there; for a new store the one that was asked for. */
-export function backendOf(directory: string, wanted: Backend): Backend {
-  const marker = readMarker(directory);
-  return marker.ok && marker.value !== null ? marker.value.backend : wanted;
+/** The store that is there; where there is none, the one that was asked for. */
+export function foundOr(asked: StorePlace): StorePlace {
+  const found = storeIn(asked.at);
+  return found.ok && found.value !== null ? found.value : asked;
 }
 
 export async function withLock<T>(
-  directory: string,
+  { backend, at }: StorePlace,
   use: (term: LockTerm) => Promise<Result<T, KronError>>,
 ): Promise<Result<T, KronError>> {
-  const term = acquireDirectoryLock(directory);
+  const term = await backend.acquire(at);
   if (!term.ok) return term;
   try {
     return await use(term.value);
@@ -69,12 +75,11 @@ export async function withLock<T>(
 }
 
 export async function withStore<T>(
-  directory: string,
-  backend: Backend,
+  place: StorePlace,
   use: (store: StateStore, term: LockTerm) => Promise<Result<T, KronError>>,
 ): Promise<Result<T, KronError>> {
-  return withLock(directory, async (term) => {
-    const store = await openStateStore(term, backend);
+  return withLock(place, async (term) => {
+    const store = await place.backend.open(term);
     if (!store.ok) return store;
     try {
       return await use(store.value, term);
@@ -144,9 +149,11 @@ export async function rewindJob(
     return err(new KronError("state-incompatible", `the state of ${identity} is not ahead of the clock`, details));
   }
   const { document: next, facts } = rewind(document, currentAt, currentAt, by, now);
+  const { ledger, removed } = await rewoundRuns(store, identity, currentAt);
   await store.commit(term, {
     documents: [{ key: documentKey(identity), text: serialiseDocument(next) }],
-    ledger: facts.map((fact) => ledgerRecordOf(fact, next, null)),
+    ledger: [...ledger, ...facts.map((fact) => ledgerRecordOf(fact, next, null))],
+    removed,
   });
   return ok({ from: formatInstant(from), to: formatInstant(currentAt) });
 }

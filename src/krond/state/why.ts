@@ -43,7 +43,7 @@ export async function readWhy(reader: StateReader, request: WhyRequest): Promise
     versions,
     document: await documentOf(reader, identity),
     entries: await entriesUpTo(reader, identity, Math.max(latestAt, periodAt), ENTRIES_LOOKED_AT),
-    spans: await spansOf(reader, now, isAlive),
+    spans: await spansOf(reader, identity, now, isAlive),
     keptFromAt: now - ledger.maxAgeMs,
   });
 }
@@ -71,8 +71,8 @@ export async function documentOf(reader: StateReader, identity: string): Promise
 }
 
 /** Marks are written every half minute: where the daemon answers itself, it has been alive up to now. */
-async function spansOf(reader: StateReader, now: EpochMs, isAlive: boolean): Promise<WhySpan[]> {
-  const spans = [...(await reader.aliveSpans(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))];
+async function spansOf(reader: StateReader, identity: string, now: EpochMs, isAlive: boolean): Promise<WhySpan[]> {
+  const spans = [...(await reader.aliveSpans(identity, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))];
   const last = spans.pop();
   if (last === undefined) return [];
   return [...spans, isAlive ? { bootedAt: last.bootedAt, at: Math.max(last.at, now) } : last];

@@ -19,6 +19,7 @@ import { type Disk, systemDisk } from "./disk.js";
 import { FORMAT, formatMeta, META_FILE, type Meta, newMeta, parseMeta } from "./meta.js";
 import { DEFINITIONS_DIRECTORY, LEDGER_DIRECTORY } from "./plan.js";
 import { FilesStore } from "./store.js";
+import { StoreFiles } from "./store-files.js";
 
 const SUBDIRECTORIES = [LEDGER_DIRECTORY, DEFINITIONS_DIRECTORY];
 
@@ -103,16 +104,18 @@ async function openSettled(disk: Disk, directory: string): Promise<Result<StateS
   if (!meta.ok) return meta;
   const admitted = admit(directory, marker.value, meta.value);
   if (!admitted.ok) return admitted;
-  return ok(new FilesStore(disk, directory, await stamp(disk, directory, marker.value, meta.value, false)));
+  return ok(
+    new FilesStore(new StoreFiles(disk, directory, await stamp(disk, directory, marker.value, meta.value, false))),
+  );
 }
 
 /** Opens a store on any disk; what the real one needs beyond that is checked by `openFilesStore`. */
 export async function openFilesStoreOn(disk: Disk, term: LockTerm): Promise<Result<StateStore, KronError>> {
-  assertHeld(term, term.directory);
+  assertHeld(term, term.place);
   try {
-    return await openSettled(disk, term.directory);
+    return await openSettled(disk, term.place);
   } catch (error) {
-    return err(openFailed(term.directory, error));
+    return err(openFailed(term.place, error));
   }
 }
 
@@ -133,7 +136,8 @@ async function openRecovered(directory: string, suffix: string): Promise<Result<
   const found = meta.ok ? meta.value : null;
   if (found !== null && found.format !== FORMAT) return otherFormat(directory, found.format);
   const stamped = await stamp(systemDisk, directory, marker.ok ? marker.value : null, found, true);
-  return ok({ store: new FilesStore(systemDisk, directory, stamped), movedAside: movedAside.value });
+  const store = new FilesStore(new StoreFiles(systemDisk, directory, stamped));
+  return ok({ store, movedAside: movedAside.value });
 }
 
 /** Opens what is left of a store and marks it as being filled; see `recoverStore`. */
@@ -141,13 +145,13 @@ export async function openFilesForRecovery(
   term: LockTerm,
   suffix: string,
 ): Promise<Result<RecoverableStore, KronError>> {
-  assertHeld(term, term.directory);
-  const checked = checkDirectory(term.directory);
+  assertHeld(term, term.place);
+  const checked = checkDirectory(term.place);
   if (!checked.ok) return checked;
   try {
-    return await openRecovered(term.directory, suffix);
+    return await openRecovered(term.place, suffix);
   } catch (error) {
-    return err(unreadable("recover", `cannot open the store of ${term.directory}`, error));
+    return err(unreadable("recover", `cannot open the store of ${term.place}`, error));
   }
 }
 
@@ -163,7 +167,7 @@ export async function openFilesReader(directory: string): Promise<Result<StateRe
     const meta = await readMetaOn(systemDisk, directory);
     if (!meta.ok) return meta;
     if (meta.value === null) return refuse("state-missing", `there is no store in ${directory}`);
-    return ok(new FilesStore(systemDisk, directory, meta.value));
+    return ok(new FilesStore(new StoreFiles(systemDisk, directory, meta.value)));
   } catch (error) {
     return err(unreadable("open", `cannot open the store of ${directory}`, error));
   }
@@ -194,7 +198,7 @@ function checkDirectory(directory: string): Result<void, KronError> {
 
 /** Opens the store of the locked directory, creating it on the very first start. */
 export async function openFilesStore(term: LockTerm): Promise<Result<StateStore, KronError>> {
-  assertHeld(term, term.directory);
-  const checked = checkDirectory(term.directory);
+  assertHeld(term, term.place);
+  const checked = checkDirectory(term.place);
   return checked.ok ? openFilesStoreOn(systemDisk, term) : checked;
 }

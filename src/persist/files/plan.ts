@@ -1,5 +1,6 @@
 /** What a group of batches means for the files of a store. Later batches see what earlier ones of the group changed. */
 import * as path from "node:path";
+import { nameOfRecord } from "../batch.js";
 import { type DocumentKey, documentKey } from "../keys.js";
 import type { Batch, DefinitionVersion, LedgerRecord } from "../store.js";
 import type { FileChange } from "./atomic.js";
@@ -60,8 +61,8 @@ export class Plan {
   }
 
   async #remove(removed: NonNullable<Batch["removed"]>): Promise<void> {
-    const names = new Set((removed.ledger ?? []).map((it) => `${it.identity}\n${it.at}/${it.kind}`));
-    const isKept = (it: LedgerRecord): boolean => !names.has(`${it.identity}\n${it.at}/${it.kind}`);
+    const names = new Set((removed.ledger ?? []).map(nameOfRecord));
+    const isKept = (it: LedgerRecord): boolean => !names.has(nameOfRecord(it));
     for (const file of new Set((removed.ledger ?? []).map((it) => ledgerFile(it.identity)))) {
       await this.#rewrite(file, (text) => parseRecords(text).filter(isKept).map(formatRecord));
     }

@@ -153,7 +153,7 @@ async function openStamped(
   if (!databases.ok) return databases;
   try {
     await stamp(directory, databases.value, findings, isLoading);
-    return ok(new LmdbStore(databases.value, directory));
+    return ok(new LmdbStore({ databases: databases.value, directory, isClosed: false }));
   } catch (error) {
     await databases.value.root.close();
     return err(unwritable("open", `cannot write to the store of ${directory}`, error));
@@ -162,11 +162,11 @@ async function openStamped(
 
 /** Opens the store of the locked directory, creating it on the very first start. */
 export async function openLmdbStore(term: LockTerm): Promise<Result<StateStore, KronError>> {
-  assertHeld(term, term.directory);
-  const findings = await look(term.directory, true);
+  assertHeld(term, term.place);
+  const findings = await look(term.place, true);
   if (!findings.ok) return findings;
-  const admitted = admit(term.directory, findings.value);
-  return admitted.ok ? openStamped(term.directory, findings.value, false) : admitted;
+  const admitted = admit(term.place, findings.value);
+  return admitted.ok ? openStamped(term.place, findings.value, false) : admitted;
 }
 
 /**
@@ -177,13 +177,13 @@ export async function openLmdbForRecovery(
   term: LockTerm,
   suffix: string,
 ): Promise<Result<RecoverableStore, KronError>> {
-  assertHeld(term, term.directory);
-  const findings = await lookForRecovery(term.directory);
+  assertHeld(term, term.place);
+  const findings = await lookForRecovery(term.place);
   if (!findings.ok) return findings;
   const { summary } = findings.value;
-  const movedAside = summary === null ? moveAside(term.directory, [DATA_FILE, LOCK_FILE], suffix) : ok([]);
+  const movedAside = summary === null ? moveAside(term.place, [DATA_FILE, LOCK_FILE], suffix) : ok([]);
   if (!movedAside.ok) return movedAside;
-  const store = await openStamped(term.directory, findings.value, true);
+  const store = await openStamped(term.place, findings.value, true);
   return store.ok ? ok({ store: store.value, movedAside: movedAside.value }) : store;
 }
 
@@ -214,8 +214,13 @@ export async function openLmdbReader(directory: string): Promise<Result<StateRea
   const admitted = admit(absolute, findings.value);
   if (!admitted.ok) return admitted;
   try {
-    return ok(new LmdbReader(openDatabases(absolute, true), absolute));
+    return ok(attachLmdb(absolute));
   } catch (error) {
     return err(unreadable("open", `cannot open the store of ${absolute}`, error));
   }
+}
+
+/** Once more, in another thread of a process that has opened it: what was checked is not checked again. */
+export function attachLmdb(directory: string): StateReader {
+  return new LmdbReader({ databases: openDatabases(directory, true), directory, isClosed: false });
 }

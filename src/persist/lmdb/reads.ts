@@ -5,6 +5,7 @@ import { KronError } from "../../core/base/errors/kron-error.js";
 import type { StoredJob } from "../../core/restart/resting.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { unreadable } from "../failures.js";
+import { ALL_KEYS, type KeyRange, keyRanges, shareOf } from "../key-range.js";
 import {
   type DocumentKey,
   documentKey,
@@ -18,18 +19,19 @@ import {
   type AliveSpan,
   type DocumentEntry,
   type LedgerCursor,
-  type LedgerKey,
   type LedgerPage,
   type Note,
   PAGE_SIZE,
+  SLICE_JOBS,
   type StateReader,
   type StoreCounts,
   type StoredRecord,
   type StoredVersion,
+  type StoreSource,
 } from "../store.js";
 import { type Entry, isIntact, toDefinition, toDocument } from "./entries.js";
 import { AFTER_PREFIX, ALIVE_PREFIX, type Databases, META, NOTE_PREFIX } from "./environment.js";
-import { jobsIn, type KeyRange } from "./scan.js";
+import { jobsIn } from "./scan.js";
 
 const HIGHEST_KEY = Buffer.alloc(256, 0xff);
 /** Behind every instant and kind of one identity. */
@@ -56,14 +58,23 @@ function entryOf<K extends string | Buffer>(database: Database<string, K>, key: 
   return found === undefined ? undefined : { key, ...found };
 }
 
-function pageAfter(database: Database<string, string>, after: string | null): Entry<string>[] {
-  const position = after === null ? {} : { start: after, exclusiveStart: true };
-  return [...database.getRange({ ...position, limit: PAGE_SIZE, versions: true })];
+/** The first keys of a stretch, or those behind one of them. */
+function pageAfter(database: Database<string, string>, { from, to }: KeyRange, after: string | null): Entry<string>[] {
+  const position = after === null ? { start: from } : { start: after, exclusiveStart: true };
+  const end = to === null ? {} : { end: to };
+  return [...database.getRange({ ...position, ...end, limit: PAGE_SIZE, versions: true })];
 }
 
-function pageBefore(database: Database<string, Buffer>, before: Buffer | null): Entry<Buffer>[] {
-  const position = { start: before ?? HIGHEST_KEY, exclusiveStart: true, reverse: true };
-  return [...database.getRange({ ...position, limit: PAGE_SIZE, versions: true })];
+/** The last keys of a stretch, or those before one of them. */
+function pageBefore(
+  database: Database<string, Buffer>,
+  { from, to }: KeyRange,
+  before: Buffer | null,
+  limit: number,
+): Entry<Buffer>[] {
+  const start = before ?? (to === null ? HIGHEST_KEY : Buffer.from(to, "hex"));
+  const bounds = { start, exclusiveStart: true, end: Buffer.from(from, "hex"), reverse: true };
+  return [...database.getRange({ ...bounds, limit, versions: true })];
 }
 
 /** Keys from `from` down to, and without, `to`. */
@@ -84,33 +95,45 @@ async function* pagesOf<K>(next: (after: K | null) => Entry<K>[]): AsyncGenerato
   }
 }
 
+/** What all views of one opened store share. */
+export interface Opening {
+  readonly databases: Databases;
+  readonly directory: string;
+  isClosed: boolean;
+}
+
 export class LmdbReader implements StateReader {
   readonly storeId: string;
-  /** Where other threads find the same store. */
-  readonly directory: string;
-  protected readonly databases: Databases;
-  #isClosed = false;
+  readonly isChecked = true;
+  readonly source: StoreSource;
+  readonly range: KeyRange;
+  protected readonly opening: Opening;
 
-  constructor(databases: Databases, directory: string) {
-    this.databases = databases;
-    this.directory = directory;
-    this.storeId = databases.meta.get(META.storeId) ?? "";
+  constructor(opening: Opening, range: KeyRange = ALL_KEYS) {
+    this.opening = opening;
+    this.range = range;
+    this.storeId = opening.databases.meta.get(META.storeId) ?? "";
+    this.source = { backend: "lmdb", at: opening.directory };
+  }
+
+  inRange(range: KeyRange): StateReader {
+    return new LmdbReader(this.opening, range);
   }
 
   protected assertOpen(): void {
-    if (this.#isClosed) throw new Error("invariant broken: a closed store was used");
+    if (this.opening.isClosed) throw new Error("invariant broken: a closed store was used");
   }
 
   /** Another process writes: a snapshot that is kept for a turn of the loop would hide its last commits. */
   protected refresh(): void {
-    this.databases.root.resetReadTxn();
+    this.opening.databases.root.resetReadTxn();
   }
 
   protected read<T>(work: (databases: Databases) => T): T {
     this.assertOpen();
     try {
       this.refresh();
-      return work(this.databases);
+      return work(this.opening.databases);
     } catch (error) {
       throw error instanceof KronError ? error : unreadable("read", "the store cannot be read", error);
     }
@@ -126,19 +149,23 @@ export class LmdbReader implements StateReader {
   }
 
   async *documents(): AsyncGenerator<readonly DocumentEntry[]> {
-    const pages = pagesOf<string>((after) => this.read((it) => pageAfter(it.documents, after)));
+    const pages = pagesOf<string>((after) => this.read((it) => pageAfter(it.documents, this.range, after)));
     for await (const page of pages) yield page.map(toDocument);
   }
 
-  /** All that is stored of the jobs in a stretch of keys, as of one instant. */
-  jobsIn(range: KeyRange): readonly StoredJob[] {
-    return this.read((it) => jobsIn(it, range));
+  async *jobs(): AsyncGenerator<readonly StoredJob[]> {
+    for (const slice of keyRanges(Math.max(1, Math.ceil(this.#jobsAbout() / SLICE_JOBS)), this.range)) {
+      const jobs = this.read((it) => jobsIn(it, slice));
+      if (jobs.length > 0) yield jobs;
+      await nextTurn();
+    }
   }
 
-  async ledgerRecord(key: LedgerKey): Promise<StoredRecord | undefined> {
-    const name = recordKey(key.identity, key.at, key.kind);
-    const entry = this.read((it) => entryOf<Buffer>(it.ledger, name));
-    return entry === undefined ? undefined : toRecord(entry);
+  /** Keys are hashes: a stretch holds its share of them. */
+  #jobsAbout(): number {
+    return this.read(({ documents, definitions }) => {
+      return Math.max(entriesOf(documents), entriesOf(definitions)) * shareOf(this.range);
+    });
   }
 
   async ledgerLatest(identity: string, limit: number, before?: EpochMs): Promise<readonly StoredRecord[]> {
@@ -148,23 +175,18 @@ export class LmdbReader implements StateReader {
     return this.read((it) => newestFirst(it.ledger, from, prefix, limit)).map(toRecord);
   }
 
-  async ledgerRange(identity: string, from: EpochMs, to: EpochMs, limit: number): Promise<readonly StoredRecord[]> {
-    const range = { start: recordKey(identity, from), end: recordKey(identity, to), limit, versions: true };
-    return this.read((it) => [...it.ledger.getRange(range)]).map(toRecord);
-  }
-
   async ledgerScan(cursor: LedgerCursor | null, limit: number): Promise<LedgerPage> {
-    const start = cursor === null ? HIGHEST_KEY : Buffer.from(cursor, "hex");
-    const range = { start, exclusiveStart: true, reverse: true, limit, versions: true };
-    const entries: Entry<Buffer>[] = this.read((it) => [...it.ledger.getRange(range)]);
+    const before = cursor === null ? null : Buffer.from(cursor, "hex");
+    const entries = this.read((it) => pageBefore(it.ledger, this.range, before, limit));
     const last = entries.at(-1);
     const isEnd = last === undefined || entries.length < limit;
     return { records: entries.map(toRecord), next: isEnd ? null : last.key.toString("hex") };
   }
 
-  async definitionAt(identity: string, at: EpochMs): Promise<StoredVersion | undefined> {
-    const [from, to] = [recordKey(identity, at), identityPrefix(identity)];
-    const [entry] = this.read((it) => newestFirst(it.definitions, from, to, 1));
+  async newestVersion(identity: string): Promise<StoredVersion | undefined> {
+    const prefix = identityPrefix(identity);
+    const from = Buffer.concat([prefix, AFTER_INSTANTS]);
+    const [entry] = this.read((it) => newestFirst(it.definitions, from, prefix, 1));
     return entry === undefined ? undefined : toDefinition(entry);
   }
 
@@ -175,11 +197,13 @@ export class LmdbReader implements StateReader {
   }
 
   async *definitions(): AsyncGenerator<readonly StoredVersion[]> {
-    const pages = pagesOf<Buffer>((before) => this.read((it) => pageBefore(it.definitions, before)));
+    const pages = pagesOf<Buffer>((before) =>
+      this.read((it) => pageBefore(it.definitions, this.range, before, PAGE_SIZE)),
+    );
     for await (const page of pages) yield page.map(toDefinition);
   }
 
-  async aliveSpans(from: EpochMs, to: EpochMs): Promise<readonly AliveSpan[]> {
+  async aliveSpans(_identity: string | null, from: EpochMs, to: EpochMs): Promise<readonly AliveSpan[]> {
     const range = { start: ALIVE_PREFIX, end: ALIVE_PREFIX.slice(0, -1) + AFTER_PREFIX, versions: true };
     const spans = this.read((it) => [...it.meta.getRange(range)]).map((entry) => ({
       bootedAt: Number(entry.key.slice(ALIVE_PREFIX.length)),
@@ -200,21 +224,28 @@ export class LmdbReader implements StateReader {
   }
 
   async counts(): Promise<StoreCounts> {
+    const { from, to } = this.range;
+    const [first, end] = [Buffer.from(from, "hex"), to === null ? null : Buffer.from(to, "hex")];
     return this.read(({ documents, ledger, definitions }) => ({
-      documents: entriesOf(documents),
-      ledger: entriesOf(ledger),
-      definitions: entriesOf(definitions),
+      documents: this.range === ALL_KEYS ? entriesOf(documents) : keysOf(documents, from, to),
+      ledger: this.range === ALL_KEYS ? entriesOf(ledger) : keysOf(ledger, first, end),
+      definitions: this.range === ALL_KEYS ? entriesOf(definitions) : keysOf(definitions, first, end),
     }));
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    await this.databases.root.close();
+    if (this.opening.isClosed) return;
+    this.opening.isClosed = true;
+    await this.opening.databases.root.close();
   }
 }
 
+/** Without reading a key of them. */
 function entriesOf(database: { getStats(): object }): number {
   const stats = database.getStats();
   return "entryCount" in stats ? Number(stats.entryCount) : 0;
+}
+
+function keysOf<K extends string | Buffer>(database: Database<string, K>, start: K, end: K | null): number {
+  return database.getKeysCount({ start, ...(end === null ? {} : { end }) });
 }

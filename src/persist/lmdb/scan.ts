@@ -3,31 +3,11 @@
  * that one pass over both brings together what belongs to a job.
  */
 import type { StoredJob } from "../../core/restart/resting.js";
-import { documentKey, identityPrefix } from "../keys.js";
+import type { KeyRange } from "../key-range.js";
 import type { DocumentEntry, StoredVersion } from "../store.js";
+import { storedJob } from "../stored-job.js";
 import { type Entry, toDefinition, toDocument } from "./entries.js";
 import type { Databases } from "./environment.js";
-
-/** Keys from `from` up to, and without, `to`: hexadecimal digits of SHA-256, an even number of them. */
-export interface KeyRange {
-  readonly from: string;
-  /** null: to the end. */
-  readonly to: string | null;
-}
-
-const RANGE_DIGITS = 12;
-const RANGE_SPACE = 16 ** RANGE_DIGITS;
-
-/** Stretches that hold about the same number of jobs each: keys are hashes. Together they hold every key once. */
-export function keyRanges(count: number): readonly KeyRange[] {
-  const startOf = (index: number): string =>
-    Math.floor((index / count) * RANGE_SPACE)
-      .toString(16)
-      .padStart(RANGE_DIGITS, "0");
-  return Array.from({ length: count }, (_, index) => {
-    return { from: startOf(index), to: index + 1 === count ? null : startOf(index + 1) };
-  });
-}
 
 /** The jobs of a stretch, in the order of their keys, as of one instant. */
 export function jobsIn(databases: Databases, range: KeyRange): StoredJob[] {
@@ -40,14 +20,18 @@ export function jobsIn(databases: Databases, range: KeyRange): StoredJob[] {
   for (const document of documents) {
     const prefix = document.key.slice(0, PREFIX_DIGITS);
     for (; next < newest.length && (newest[next] as Newest).prefix < prefix; next++) {
-      jobs.push(storedJob(null, newest[next] as Newest));
+      jobs.push(undocumented(newest[next] as Newest));
     }
     const mine = newest[next]?.prefix === prefix ? (newest[next] as Newest) : null;
     if (mine !== null) next += 1;
-    jobs.push(storedJob(document, mine));
+    jobs.push(storedJob(document, mine?.version ?? null, prefix));
   }
-  for (; next < newest.length; next++) jobs.push(storedJob(null, newest[next] as Newest));
+  for (; next < newest.length; next++) jobs.push(undocumented(newest[next] as Newest));
   return jobs;
+}
+
+function undocumented({ version, prefix }: Newest): StoredJob {
+  return storedJob(null, version, prefix);
 }
 
 /** Hexadecimal digits of what the keys of definitions begin with. */
@@ -75,24 +59,4 @@ function newestIn({ definitions }: Databases, { from, to }: KeyRange): Newest[] 
     found.push({ prefix, version: toDefinition(entry as Entry<Buffer>) });
   }
   return found;
-}
-
-/** Of a damaged version only an identity is believed that belongs to its key. */
-function storedJob(document: DocumentEntry | null, newest: Newest | null): StoredJob {
-  const version = newest === null ? null : newest.version;
-  const isDefinitionIntact = version === null || version.isIntact;
-  const isKnown = version !== null && (isDefinitionIntact || prefixOf(version.identity) === newest?.prefix);
-  const identity = isKnown ? version.identity : null;
-  return {
-    key: document?.key ?? (identity === null ? "" : documentKey(identity)),
-    documentText: document?.text ?? null,
-    isDocumentIntact: document?.isIntact ?? true,
-    identity,
-    definitionText: isDefinitionIntact ? (version?.text ?? null) : null,
-    isDefinitionIntact,
-  };
-}
-
-function prefixOf(identity: string): string {
-  return identityPrefix(identity).toString("hex");
 }

@@ -1,35 +1,40 @@
 import { assertBatch } from "../batch.js";
 import { CommitQueue } from "../commit-queue.js";
 import { writeFailed } from "../failures.js";
+import type { KeyRange } from "../key-range.js";
 import { assertHeld, type LockTerm } from "../lock.js";
-import type { Batch, StateStore } from "../store.js";
+import type { Batch, Claim, StateStore } from "../store.js";
 import { Arena } from "./arena.js";
-import { type Databases, META } from "./environment.js";
-import { LmdbReader } from "./reads.js";
+import { META } from "./environment.js";
+import { LmdbReader, type Opening } from "./reads.js";
 import { writeGroup, writeMeta } from "./writes.js";
 
 /** The store of one host. `openLmdbStore` makes it; nothing else may. */
 export class LmdbStore extends LmdbReader implements StateStore {
   readonly #queue: CommitQueue;
 
-  constructor(databases: Databases, directory: string) {
-    super(databases, directory);
+  constructor(opening: Opening, range?: KeyRange, queue?: CommitQueue) {
+    super(opening, range);
     const arena = new Arena();
-    this.#queue = new CommitQueue((group) => writeGroup(databases, group, arena));
+    this.#queue = queue ?? new CommitQueue((group) => writeGroup(opening.databases, group, arena));
   }
 
-  commit(term: LockTerm, batch: Batch): Promise<void> {
-    assertHeld(term, this.directory);
+  override inRange(range: KeyRange): StateStore {
+    return new LmdbStore(this.opening, range, this.#queue);
+  }
+
+  commit(term: LockTerm, batch: Batch): Promise<readonly Claim[]> {
+    assertHeld(term, this.opening.directory);
     this.assertOpen();
     assertBatch(batch);
     return this.#queue.commit(batch);
   }
 
   async markLoading(term: LockTerm, isLoading: boolean): Promise<void> {
-    assertHeld(term, this.directory);
+    assertHeld(term, this.opening.directory);
     this.assertOpen();
     try {
-      await writeMeta(this.databases, [[META.loading, isLoading ? "1" : null]]);
+      await writeMeta(this.opening.databases, [[META.loading, isLoading ? "1" : null]]);
     } catch (error) {
       throw writeFailed(error);
     }

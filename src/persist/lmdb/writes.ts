@@ -4,8 +4,9 @@
  */
 import type { Database } from "lmdb";
 import { checksumOfBytes, seedOfDocument, seedOfKey } from "../checksum.js";
+import { admitted } from "../claims.js";
 import { type DocumentKey, recordKey } from "../keys.js";
-import type { Batch, DefinitionVersion, DocumentWrite } from "../store.js";
+import type { Batch, Claim, DefinitionVersion, DocumentWrite } from "../store.js";
 import { Arena } from "./arena.js";
 import { commit } from "./commit.js";
 import { aliveKey, type Databases, NOTE_PREFIX } from "./environment.js";
@@ -133,10 +134,18 @@ async function write(databases: Databases, group: Group): Promise<void> {
   });
 }
 
-export function writeGroup(databases: Databases, batches: readonly Batch[], arena: Arena): Promise<void> {
+/** The claims of each batch that are refused; such a batch is left out. */
+export async function writeGroup(
+  databases: Databases,
+  batches: readonly Batch[],
+  arena: Arena,
+): Promise<readonly (readonly Claim[])[]> {
   const group = new Group(arena);
-  for (const batch of batches) group.add(batch);
-  return write(databases, group);
+  const { ledger } = databases;
+  const admission = admitted(batches, ({ identity, at, kind }) => ledger.doesExist(recordKey(identity, at, kind)));
+  for (const batch of admission.admitted) group.add(batch);
+  if (admission.admitted.length > 0) await write(databases, group);
+  return admission.refused;
 }
 
 /** Entries about the store itself, which no batch can reach. null removes. */

@@ -3,7 +3,7 @@
  * it: closing, crashing and opening again is how tests restart the world.
  */
 import type { DocumentKey } from "../keys.js";
-import type { AliveSpan, Batch, DefinitionVersion, LedgerRecord } from "../store.js";
+import type { AliveSpan, Batch, DefinitionVersion, LedgerKey, LedgerRecord } from "../store.js";
 
 export interface StoredDocument {
   readonly text: string;
@@ -53,6 +53,10 @@ export class MemoryDisk {
       else this.notes.set(key, text);
     }
     if (batch.alive !== undefined) this.alive.set(batch.alive.bootedAt, batch.alive);
+  }
+
+  hasRecord({ identity, at, kind }: LedgerKey): boolean {
+    return this.ledger.get(identity)?.has(`${at}/${kind}`) === true;
   }
 
   /** A flipped bit. */

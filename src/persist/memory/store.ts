@@ -1,27 +1,32 @@
 /** A store for tests and simulations: the same contract over a `MemoryDisk`, with its faults. */
 import { err, ok } from "../../core/base/result.js";
+import type { StoredJob } from "../../core/restart/resting.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { assertBatch } from "../batch.js";
+import { admitted } from "../claims.js";
 import { CommitQueue } from "../commit-queue.js";
 import { loadUnfinished } from "../failures.js";
+import { ALL_KEYS, isInRange, type KeyRange } from "../key-range.js";
 import { type DocumentKey, documentKey, recordKey } from "../keys.js";
 import { assertHeld, type LockTerm } from "../lock.js";
 import {
   type AliveSpan,
   type Batch,
+  type Claim,
   type DocumentEntry,
   type LedgerCursor,
-  type LedgerKey,
   type LedgerPage,
   type LedgerRecord,
   type Note,
   type OpenedStore,
   PAGE_SIZE,
+  SLICE_JOBS,
   type StateStore,
   type StoreCounts,
   type StoredRecord,
   type StoredVersion,
 } from "../store.js";
+import { storedJob } from "../stored-job.js";
 import type { MemoryDisk, StoredDocument } from "./disk.js";
 
 class DiskFault extends Error {
@@ -45,33 +50,66 @@ function stored(record: LedgerRecord): StoredRecord {
   return { ...record, isIntact: true };
 }
 
-function* pages<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < items.length; at += PAGE_SIZE) yield items.slice(at, at + PAGE_SIZE);
+function* pages<T>(items: readonly T[], size = PAGE_SIZE): Generator<readonly T[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
+}
+
+/** What all views of one opened store share. */
+class Opening {
+  readonly queue = new CommitQueue((group) => this.#write(group));
+  isClosed = false;
+
+  constructor(
+    readonly disk: MemoryDisk,
+    readonly place: string,
+  ) {}
+
+  /** Like a real disk it takes its time, so that nothing comes to rely on a commit being there at once. */
+  async #write(group: readonly Batch[]): Promise<readonly (readonly Claim[])[]> {
+    await Promise.resolve();
+    const { disk } = this;
+    const admission = admitted(group, (key) => disk.hasRecord(key));
+    if (admission.admitted.length === 0) return admission.refused;
+    disk.commits += 1;
+    const fault = disk.faults(disk.commits, admission.admitted);
+    if (fault === null || fault.isDurable) for (const batch of admission.admitted) disk.apply(batch);
+    if (fault?.kind === "fail") throw new DiskFault(fault.errno);
+    return fault?.kind === "crash" ? this.#crash() : admission.refused;
+  }
+
+  #crash(): Promise<never> {
+    this.isClosed = true;
+    this.disk.onCrash();
+    return new Promise<never>(() => undefined);
+  }
 }
 
 class MemoryStore implements StateStore {
   readonly storeId: string;
-  readonly #disk: MemoryDisk;
-  readonly #directory: string;
-  readonly #queue: CommitQueue;
-  #isClosed = false;
+  readonly isChecked = false;
+  readonly source = null;
+  readonly range: KeyRange;
+  readonly #opening: Opening;
 
-  constructor(disk: MemoryDisk, directory: string) {
-    this.storeId = disk.storeId;
-    this.#disk = disk;
-    this.#directory = directory;
-    this.#queue = new CommitQueue((group) => this.#write(group));
+  constructor(opening: Opening, range: KeyRange = ALL_KEYS) {
+    this.storeId = opening.disk.storeId;
+    this.range = range;
+    this.#opening = opening;
   }
 
-  commit(term: LockTerm, batch: Batch): Promise<void> {
-    assertHeld(term, this.#directory);
+  inRange(range: KeyRange): StateStore {
+    return new MemoryStore(this.#opening, range);
+  }
+
+  commit(term: LockTerm, batch: Batch): Promise<readonly Claim[]> {
+    assertHeld(term, this.#opening.place);
     this.#open();
     assertBatch(batch);
-    return this.#queue.commit(batch);
+    return this.#opening.queue.commit(batch);
   }
 
   async markLoading(term: LockTerm, isLoading: boolean): Promise<void> {
-    assertHeld(term, this.#directory);
+    assertHeld(term, this.#opening.place);
     this.#open().isLoading = isLoading;
   }
 
@@ -87,12 +125,20 @@ class MemoryStore implements StateStore {
   }
 
   async *documents(): AsyncGenerator<readonly DocumentEntry[]> {
-    const entries = [...this.#open().documents].sort(([left], [right]) => (left < right ? -1 : 1));
-    yield* pages(entries.map(([key, document]: [DocumentKey, StoredDocument]) => ({ key, ...document })));
+    const entries = this.#documents().sort(([left], [right]) => (left < right ? -1 : 1));
+    yield* pages(entries.map(([key, document]) => ({ key, ...document })));
   }
 
-  async ledgerRecord(key: LedgerKey): Promise<StoredRecord | undefined> {
-    return this.#records(key.identity).find((it) => it.at === key.at && it.kind === key.kind);
+  async *jobs(): AsyncGenerator<readonly StoredJob[]> {
+    const identities = new Map(this.#identities().map((identity) => [documentKey(identity), identity]));
+    const keys = [...new Set([...this.#documents().map(([key]) => key), ...identities.keys()])].sort();
+    for (const slice of pages(keys, SLICE_JOBS)) yield slice.map((key) => this.#job(key, identities.get(key)));
+  }
+
+  #job(key: DocumentKey, identity: string | undefined): StoredJob {
+    const document = this.#open().documents.get(key);
+    const newest = identity === undefined ? undefined : this.#versions(identity).at(-1);
+    return storedJob(document === undefined ? null : { key, ...document }, newest ?? null, key);
   }
 
   async ledgerLatest(identity: string, limit: number, before?: EpochMs): Promise<readonly StoredRecord[]> {
@@ -100,24 +146,17 @@ class MemoryStore implements StateStore {
     return records.filter((it) => before === undefined || it.at < before).slice(0, limit);
   }
 
-  async ledgerRange(identity: string, from: EpochMs, to: EpochMs, limit: number): Promise<readonly StoredRecord[]> {
-    return this.#records(identity)
-      .filter((it) => it.at >= from && it.at < to)
-      .slice(0, limit);
-  }
-
   async ledgerScan(cursor: LedgerCursor | null, limit: number): Promise<LedgerPage> {
-    const all = [...this.#open().ledger.values()].flatMap((records) => [...records.values()]).sort(byKey);
+    const ours = [...this.#open().ledger].filter(([identity]) => this.#isOurs(identity));
+    const all = ours.flatMap(([, records]) => [...records.values()]).sort(byKey);
     const rest = all.reverse().filter((it) => cursor === null || nameOf(it) < cursor);
     const page = rest.slice(0, limit);
     const last = page.at(-1);
     return { records: page.map(stored), next: last === undefined || page.length < limit ? null : nameOf(last) };
   }
 
-  async definitionAt(identity: string, at: EpochMs): Promise<StoredVersion | undefined> {
-    return this.#versions(identity)
-      .filter((it) => it.definedAt <= at)
-      .at(-1);
+  async newestVersion(identity: string): Promise<StoredVersion | undefined> {
+    return this.#versions(identity).at(-1);
   }
 
   async definitionVersions(identity: string): Promise<readonly StoredVersion[]> {
@@ -125,10 +164,10 @@ class MemoryStore implements StateStore {
   }
 
   async *definitions(): AsyncGenerator<readonly StoredVersion[]> {
-    yield* pages([...this.#open().definitions.keys()].flatMap((identity) => this.#versions(identity).reverse()));
+    yield* pages(this.#identities().flatMap((identity) => this.#versions(identity).reverse()));
   }
 
-  async aliveSpans(from: EpochMs, to: EpochMs): Promise<readonly AliveSpan[]> {
+  async aliveSpans(_identity: string | null, from: EpochMs, to: EpochMs): Promise<readonly AliveSpan[]> {
     const spans = [...this.#open().alive.values()].sort((left, right) => left.bootedAt - right.bootedAt);
     return spans.filter((span) => span.bootedAt < to && span.at >= from);
   }
@@ -142,18 +181,33 @@ class MemoryStore implements StateStore {
   }
 
   async counts(): Promise<StoreCounts> {
-    const { documents, ledger, definitions } = this.#open();
-    return { documents: documents.size, ledger: sizes(ledger), definitions: sizes(definitions) };
+    const { ledger, definitions } = this.#open();
+    const sum = (outer: ReadonlyMap<string, ReadonlyMap<unknown, unknown>>): number =>
+      [...outer].reduce((count, [identity, it]) => count + (this.#isOurs(identity) ? it.size : 0), 0);
+    return { documents: this.#documents().length, ledger: sum(ledger), definitions: sum(definitions) };
   }
 
   async close(): Promise<void> {
-    await this.#queue.settled();
-    this.#isClosed = true;
+    await this.#opening.queue.settled();
+    this.#opening.isClosed = true;
   }
 
   #open(): MemoryDisk {
-    if (this.#isClosed) throw new Error("invariant broken: a closed store was used");
-    return this.#disk;
+    if (this.#opening.isClosed) throw new Error("invariant broken: a closed store was used");
+    return this.#opening.disk;
+  }
+
+  #isOurs(identity: string): boolean {
+    return this.range === ALL_KEYS || isInRange(documentKey(identity), this.range);
+  }
+
+  #documents(): [DocumentKey, StoredDocument][] {
+    return [...this.#open().documents].filter(([key]) => isInRange(key, this.range));
+  }
+
+  /** Of definitions. */
+  #identities(): string[] {
+    return [...this.#open().definitions.keys()].filter((identity) => this.#isOurs(identity));
   }
 
   #records(identity: string): StoredRecord[] {
@@ -166,31 +220,11 @@ class MemoryStore implements StateStore {
     const found = versions === undefined ? [] : [...versions.values()].map((it) => ({ ...it, isIntact: true }));
     return found.sort((left, right) => left.definedAt - right.definedAt);
   }
-
-  /** Like a real disk it takes its time, so that nothing comes to rely on a commit being there at once. */
-  async #write(group: readonly Batch[]): Promise<void> {
-    await Promise.resolve();
-    this.#disk.commits += 1;
-    const fault = this.#disk.faults(this.#disk.commits, group);
-    if (fault === null || fault.isDurable) for (const batch of group) this.#disk.apply(batch);
-    if (fault?.kind === "fail") throw new DiskFault(fault.errno);
-    if (fault?.kind === "crash") await this.#crash();
-  }
-
-  #crash(): Promise<never> {
-    this.#isClosed = true;
-    this.#disk.onCrash();
-    return new Promise<never>(() => undefined);
-  }
-}
-
-function sizes(outer: ReadonlyMap<string, ReadonlyMap<unknown, unknown>>): number {
-  return [...outer.values()].reduce((sum, it) => sum + it.size, 0);
 }
 
 /** Opens whatever the disk holds; `acquireMemoryLock(disk)` gives the term. */
 export function openMemoryStore(term: LockTerm, disk: MemoryDisk): OpenedStore {
-  assertHeld(term, term.directory);
-  if (disk.isLoading) return err(loadUnfinished(term.directory));
-  return ok(new MemoryStore(disk, term.directory));
+  assertHeld(term, term.place);
+  if (disk.isLoading) return err(loadUnfinished(term.place));
+  return ok(new MemoryStore(new Opening(disk, term.place)));
 }

@@ -120,7 +120,7 @@ class OpenEnvironment implements TaskEnvironment {
     this.root = root;
     this.tasks = tasks;
     this.#term = term;
-    this.#file = path.join(term.directory, DATA_FILE);
+    this.#file = path.join(term.place, DATA_FILE);
     this.#opened = fs.statSync(this.#file);
   }
 
@@ -153,12 +153,12 @@ export async function openTaskEnvironment(directory: string): Promise<TaskEnviro
   const lmdb = await import("lmdb");
   const term = acquire(directory);
   try {
-    const file = path.join(term.directory, DATA_FILE);
+    const file = path.join(term.place, DATA_FILE);
     await lookOver(file);
     const databases = openDatabases(lmdb, file);
     try {
       await checkFormat(databases.root);
-      syncDirectory(term.directory);
+      syncDirectory(term.place);
       return new OpenEnvironment(term, databases);
     } catch (error) {
       await databases.root.close();

@@ -121,7 +121,8 @@ describe("a worker that dies", () => {
 
   it("a store that a worker cannot open is no death: what is wrong is said at once", async () => {
     const { store } = await openStore(quietJobs(JOBS));
-    const batch = `task = { ...task, directory: ${JSON.stringify(path.join(newDirectory(), "missing"))} };`;
+    const missing = JSON.stringify(path.join(newDirectory(), "missing"));
+    const batch = `task = { ...task, source: { ...task.source, at: ${missing} } };`;
     const pool = newPool({ threads: 1, entry: poisoned("", batch), limits: LIMITS });
     await expect(planned(pool, store)).rejects.toMatchObject({ code: "state-unreadable" });
     expect(pool.status().deaths).toBe(0);

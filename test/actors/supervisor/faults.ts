@@ -6,7 +6,7 @@ import type { ArmFailure, GoOutcome, Runner, RunnerEvent } from "../../../src/ac
 import type { SupervisorPorts } from "../../../src/actors/supervisor/port.js";
 import { err } from "../../../src/core/base/result.js";
 import type { FaultPlan } from "../../../src/persist/memory/disk.js";
-import type { Batch, StateStore } from "../../../src/persist/store.js";
+import type { Batch, Claim, StateStore } from "../../../src/persist/store.js";
 
 export type StepName = "commit" | "arm" | "go" | "abort" | "terminate" | "adopt" | "ended" | "gate-lost";
 
@@ -64,15 +64,16 @@ export class Faults {
   }
 
   private storeOf(store: StateStore, life: Life, at: Pass): StateStore {
-    let unwritten: (() => Promise<void>) | null = null;
+    let unwritten: (() => Promise<readonly Claim[]>) | null = null;
     const commit: StateStore["commit"] = (term, batch) => {
       this.onBatch(batch);
-      const write = async (): Promise<void> => {
+      const write = async (): Promise<readonly Claim[]> => {
         if (!this.isLyingStore) return store.commit(term, batch);
         // Always one batch behind; nobody waits for what is late, so nobody hears of its failure.
         const late = unwritten;
         unwritten = () => store.commit(term, batch);
         if (late !== null && life.isAlive && !term.isReleased) late().catch(() => undefined);
+        return [];
       };
       return at("commit", write, (fault) => (fault.kind === "commit" ? this.failing(fault, write) : null));
     };
@@ -91,11 +92,11 @@ export class Faults {
     });
   }
 
-  private async failing(fault: Extract<Fault, { kind: "commit" }>, write: () => Promise<void>): Promise<void> {
+  private async failing<T>(fault: Extract<Fault, { kind: "commit" }>, write: () => Promise<T>): Promise<T> {
     const { disk } = this.world();
     disk.faults = () => ({ kind: "fail", errno: fault.errno, isDurable: fault.isDurable });
     try {
-      await write();
+      return await write();
     } finally {
       disk.faults = () => null;
     }

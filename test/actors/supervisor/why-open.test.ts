@@ -20,7 +20,7 @@ function markedFirst(ports: SupervisorPorts): SupervisorPorts {
   const { store } = ports;
   const commit: StateStore["commit"] = async (term, { alive, ...rest }) => {
     if (alive !== undefined) await store.commit(term, { alive });
-    await store.commit(term, rest);
+    return store.commit(term, rest);
   };
   const slow = new Proxy(store, {
     get: (target, name) => {

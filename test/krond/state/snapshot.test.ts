@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import { newDocument } from "../../../src/core/state/document.js";
 import { serialiseDocument } from "../../../src/core/state/serialise.js";
 import { exportSnapshot } from "../../../src/krond/state/snapshot.js";
+import { BACKENDS } from "../../../src/persist/backends.js";
 import { documentKey } from "../../../src/persist/keys.js";
 import { acquireDirectoryLock, type LockTerm } from "../../../src/persist/lock.js";
-import type { Backend } from "../../../src/persist/marker.js";
-import { openStateStore } from "../../../src/persist/open.js";
+import type { BackendName } from "../../../src/persist/marker.js";
 import type { StateStore } from "../../../src/persist/store.js";
 import { builtPrograms, krondProcesses } from "../../support/krond.js";
 import { job, placesIn } from "../../support/place.js";
@@ -24,12 +24,12 @@ interface Busy {
 }
 
 /** Writes all documents, and a record of each, in one transaction after another, until it is stopped. */
-async function busyStore(backend: Backend): Promise<Busy> {
+async function busyStore(backend: BackendName): Promise<Busy> {
   const root = temporary();
   const directory = path.join(root, "state");
   fs.mkdirSync(directory, { mode: 0o700 });
   const term = requireOk(acquireDirectoryLock(directory));
-  const store = requireOk(await openStateStore(term, backend));
+  const store = requireOk(await BACKENDS[backend].open(term));
   let [isStopped, rounds] = [false, 0];
   const writing = (async () => {
     for (; !isStopped; rounds += 1) await writeRound(store, term, rounds);
@@ -59,7 +59,7 @@ async function writeRound(store: StateStore, term: LockTerm, round: number): Pro
 /** Every round that anything in it is of. */
 async function roundsIn(directory: string): Promise<ReadonlySet<string>> {
   const term = requireOk(acquireDirectoryLock(directory));
-  const reader = requireOk(await openStateStore(term, "files"));
+  const reader = requireOk(await BACKENDS.files.open(term));
   const found = new Set<string>();
   for await (const page of reader.documents()) {
     for (const { text } of page) found.add((JSON.parse(text) as { LastReason: string }).LastReason);
@@ -77,7 +77,9 @@ async function roundsIn(directory: string): Promise<ReadonlySet<string>> {
 describe("an export beside somebody who writes", () => {
   it("S30: is of one instant", async () => {
     const { directory, target, stop } = await busyStore("lmdb");
-    const report = requireOk(await exportSnapshot({ directory, backend: "lmdb", target, isLive: false }));
+    const report = requireOk(
+      await exportSnapshot({ place: { backend: BACKENDS.lmdb, at: directory }, target, isLive: false }),
+    );
     const exportedAt = await stop();
     expect(report).toMatchObject({ documents: JOBS.length, damaged: 0 });
     expect(exportedAt).toBeGreaterThan(3);
@@ -88,7 +90,7 @@ describe("an export beside somebody who writes", () => {
 
   it("S30: a store of files is refused, unless it may be of different instants", async () => {
     const { directory, target, stop } = await busyStore("files");
-    const request = { directory, backend: "files" as const, target, isLive: false };
+    const request = { place: { backend: BACKENDS.files, at: directory }, target, isLive: false };
     expect(requireErr(await exportSnapshot(request)).code).toBe("lock-held");
     expect(fs.existsSync(target)).toBe(false);
     expect(requireOk(await exportSnapshot({ ...request, isLive: true })).documents).toBe(JOBS.length);

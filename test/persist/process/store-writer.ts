@@ -3,10 +3,10 @@
  * ends, or a write fails: then it says why, tries once more, and ends.
  */
 import { KronError } from "../../../src/core/base/errors/kron-error.js";
+import { BACKENDS } from "../../../src/persist/backends.js";
 import { documentKey } from "../../../src/persist/keys.js";
 import { acquireDirectoryLock } from "../../../src/persist/lock.js";
-import type { Backend } from "../../../src/persist/marker.js";
-import { openStateStore } from "../../../src/persist/open.js";
+import type { BackendName } from "../../../src/persist/marker.js";
 import type { Batch } from "../../../src/persist/store.js";
 
 const [directory = "", backend = "lmdb", bytes = "100", jobs = "20"] = process.argv.slice(2);
@@ -27,7 +27,7 @@ function batchOf(n: number): Batch {
 
 const term = acquireDirectoryLock(directory);
 if (!term.ok) throw term.error;
-const store = await openStateStore(term.value, backend as Backend);
+const store = await BACKENDS[backend as BackendName].open(term.value);
 if (!store.ok) throw store.error;
 process.on("unhandledRejection", (error) => say({ unhandled: String(error) }));
 

@@ -3,7 +3,6 @@
  * message, and tells of each end once. What is durable, and whether a period may run, is not its business.
  */
 import * as fs from "node:fs";
-import type { EpochMs } from "../../../core/time/instant.js";
 import { identityOf, readBootId } from "../../process-identity.js";
 import { ProcessScanner } from "../../process-scan.js";
 import { type TreeTarget, terminateTree } from "../../process-tree.js";
@@ -23,14 +22,12 @@ import { discardOutput, type OpenOutput, openOutput, openStdin, rotate } from ".
 import { OutputCap } from "./output-cap.js";
 import { Pacer } from "./pacer.js";
 import { type Identity, resolveIdentity, verifyIdentity } from "./privileges.js";
-import { Uptime } from "./uptime.js";
 
 export class Gatekeeper {
   private readonly attempts = new Map<string, Attempt>();
   private readonly accounts = new Accounts();
   private readonly scanner = new ProcessScanner();
   private readonly pacer = new Pacer();
-  private readonly uptime = new Uptime();
   private readonly shell = findGateShell();
   private readonly bootId = readBootId();
   private readonly hardFiles = hardOpenFiles();
@@ -60,7 +57,7 @@ export class Gatekeeper {
         void this.arm(frame.request);
         return;
       case "go":
-        this.go(frame.id, frame.latestAt);
+        this.go(frame.id, frame.latest);
         return;
       case "abort":
         this.abort(frame.id);
@@ -194,14 +191,14 @@ export class Gatekeeper {
   }
 
   /** S20: the gate itself judges whether it is too late, and is told the moment in a form that no clock jump moves. */
-  private go(id: string, latestAt: EpochMs): void {
+  private go(id: string, latest: number): void {
     const attempt = this.attempts.get(id);
     if (attempt?.phase !== "armed") {
       this.send({ t: "gone", id });
       return;
     }
     attempt.phase = "released";
-    attempt.process?.release(this.uptime.hundredthsAt(latestAt, Date.now()));
+    attempt.process?.release(latest);
   }
 
   private abort(id: string): void {

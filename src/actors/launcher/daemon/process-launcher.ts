@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { KronError } from "../../../core/base/errors/kron-error.js";
 import { err, ok } from "../../../core/base/result.js";
 import type { EpochMs } from "../../../core/time/instant.js";
+import { type Clock, systemClock } from "../../clock.js";
 import {
   livenessOf,
   PROCESS_TABLE,
@@ -24,6 +25,7 @@ import { checkRequest, failure } from "../request-check.js";
 import { type GateFate, settleGate } from "./gate-proof.js";
 import { type ArmAnswer, armedOf, endOf, type Held, isAskedAbout, newHeld } from "./held.js";
 import { type Station, Stations } from "./stations.js";
+import { Uptime } from "./uptime.js";
 
 export interface ProcessLauncherOptions {
   /** File of the launcher process; the built one by default. */
@@ -34,6 +36,8 @@ export interface ProcessLauncherOptions {
   readonly cgroupRoot?: string;
   /** How long a launcher may be silent when asked, before it is suspected. */
   readonly silenceMs?: number;
+  /** By which it is judged whether a start is in time. */
+  readonly clock?: Clock;
   /** What is asked about runs of earlier daemons. */
   readonly processTable?: ProcessTable;
 }
@@ -66,11 +70,14 @@ class ProcessLauncher implements Launcher {
   private readonly listeners = new Set<(event: RunnerEvent) => void>();
   private readonly bootId = readBootId();
   private readonly processTable: ProcessTable;
+  private readonly clock: Clock;
+  private readonly uptime = new Uptime();
   private lastCall = 0;
   private isClosed = false;
 
   constructor(options: ProcessLauncherOptions) {
     this.processTable = options.processTable ?? PROCESS_TABLE;
+    this.clock = options.clock ?? systemClock;
     const settings = {
       entry: options.entry ?? fileURLToPath(import.meta.resolve("#launcher-process")),
       count: options.count ?? Math.min(availableParallelism(), LAUNCHER_LIMITS.launchers),
@@ -121,7 +128,8 @@ class ProcessLauncher implements Launcher {
     held.phase = "going";
     return new Promise((resolve) => {
       held.answerGo = resolve;
-      held.station.link.send({ t: "go", id: held.id, latestAt: Math.min(latestAt, Number.MAX_SAFE_INTEGER) });
+      const latest = this.uptime.hundredthsAt(Math.min(latestAt, Number.MAX_SAFE_INTEGER), this.clock.now());
+      held.station.link.send({ t: "go", id: held.id, latest });
     });
   }
 

@@ -1,33 +1,32 @@
 /** Planning in a thread, which reads the store for itself: no definition is ever cloned. Writes nothing. */
+import { BACKENDS } from "../../../persist/backends.js";
 import { unreadable } from "../../../persist/failures.js";
-import { type Databases, openDatabases } from "../../../persist/lmdb/environment.js";
-import { jobsIn } from "../../../persist/lmdb/scan.js";
-import { planJobs } from "../plan-jobs.js";
+import type { StateReader, StoreSource } from "../../../persist/store.js";
+import { planTogether } from "../plan-jobs.js";
 import type { PlannedPage } from "../types.js";
 import type { PlanTask } from "./tasks.js";
 
-export function planRange({ directory, range, rules }: PlanTask, tick: () => void): PlannedPage {
+export function planRange({ source, range, rules }: PlanTask, tick: () => void): Promise<PlannedPage> {
   tick();
-  const jobs = readJobs(directory, range);
-  tick();
-  return planJobs(jobs, rules);
+  return planTogether(readerOf(source).inRange(range).jobs(), rules, tick);
 }
 
-function readJobs(directory: string, range: PlanTask["range"]): ReturnType<typeof jobsIn> {
-  try {
-    return jobsIn(databasesOf(directory), range);
-  } catch (error) {
-    throw unreadable("read", `the store of ${directory} cannot be read`, error);
-  }
-}
-
-let open: { readonly directory: string; readonly databases: Databases } | null = null;
+let attached: { readonly at: string; readonly reader: StateReader } | null = null;
 
 /** A daemon has one store: it stays open as long as the thread lives. */
-function databasesOf(directory: string): Databases {
-  if (open?.directory !== directory) {
-    void open?.databases.root.close();
-    open = { directory, databases: openDatabases(directory, true) };
+function readerOf(source: StoreSource): StateReader {
+  if (attached?.at === source.at) return attached.reader;
+  void attached?.reader.close();
+  attached = { at: source.at, reader: attach(source) };
+  return attached.reader;
+}
+
+function attach({ backend, at }: StoreSource): StateReader {
+  const { attach: attachTo } = BACKENDS[backend];
+  if (attachTo === null) throw new Error(`invariant broken: no thread reads a store of ${backend}`);
+  try {
+    return attachTo(at);
+  } catch (error) {
+    throw unreadable("read", `the store of ${at} cannot be read`, error);
   }
-  return open.databases;
 }

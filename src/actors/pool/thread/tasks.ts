@@ -1,13 +1,14 @@
 /** The messages between the pool and its workers. */
 import type { ErrorCode } from "../../../core/base/errors/registry.js";
 import type { PlanRules } from "../../../core/restart/resting.js";
-import type { KeyRange } from "../../../persist/lmdb/scan.js";
+import type { KeyRange } from "../../../persist/key-range.js";
+import type { StoreSource } from "../../../persist/store.js";
 import type { Piece, PieceTask } from "../load/piece.js";
 import type { PlannedPage } from "../types.js";
 import type { StopFlag } from "./stop-flag.js";
 
 export interface PlanTask {
-  readonly directory: string;
+  readonly source: StoreSource;
   readonly range: KeyRange;
   readonly rules: PlanRules;
 }

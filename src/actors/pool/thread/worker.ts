@@ -25,15 +25,15 @@ export async function readPiece({ task, stop }: Batch<Tasks["readPiece"]["task"]
 }
 
 /** What went wrong in a way that has a code is an answer; everything else ends the batch, and it is tried again. */
-function answered<N extends TaskName>(
+async function answered<N extends TaskName>(
   stop: StopFlag,
-  work: (tick: () => void) => Tasks[N]["answer"],
+  work: (tick: () => void) => Tasks[N]["answer"] | Promise<Tasks[N]["answer"]>,
   buffersOf: (value: Tasks[N]["answer"]) => readonly ArrayBuffer[],
-): Answer<Tasks[N]["answer"]> {
+): Promise<Answer<Tasks[N]["answer"]>> {
   const tick = (): void => throwIfRaised(stop);
   try {
     tick();
-    const value = work(tick);
+    const value = await work(tick);
     return moved({ ok: true, value }, buffersOf(value));
   } catch (error) {
     if (!(error instanceof KronError)) throw error;

@@ -3,8 +3,10 @@
  * the seconds before or by its job just now; those that come together become durable together, and what the machines say to
  * that is done at once. Everything that is left, such as what is told of it, has time until nothing is being started.
  */
+import type { StateDocument } from "../../../core/state/document.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { EffectParams } from "../../../machines/effects.js";
+import type { Claim as StoreClaim } from "../../../persist/store.js";
 import { turnOfLoop } from "../../turns.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry, Prearmed } from "../rows/job-entry.js";
@@ -27,6 +29,8 @@ export interface Claimant {
   readonly entry: JobEntry;
   /** What its machines say to it that the claim is durable; null: nothing is to be released. */
   durable(attemptId: string, now: EpochMs): EffectParams["go"] | null;
+  /** Somebody else has it: nothing was written, and the job goes on from what is on record (S40). */
+  refused(attemptId: string, document: StateDocument, now: EpochMs): void;
 }
 
 export interface Claim {
@@ -110,18 +114,43 @@ export class Claims {
     await turnOfLoop();
     while (this.#waiting.length > 0) {
       const claims = this.#waiting.splice(0, CLAIMS_PER_COMMIT);
+      let refused: readonly StoreClaim[];
       try {
-        await committer.add({
+        refused = await committer.add({
           documents: claims.flatMap(({ contribution }) => contribution.documents),
           ledger: claims.flatMap(({ contribution }) => contribution.ledger),
+          claims: claims.flatMap(({ contribution }) => contribution.claims),
         });
       } catch (error) {
         for (const { reject } of claims) reject(error);
         continue;
       }
-      desk.begin(desk.track(this.#release(claims)));
+      desk.begin(desk.track(this.#settle(claims, refused)));
     }
     this.#isCommitting = false;
+  }
+
+  async #settle(claims: readonly Made[], refused: readonly StoreClaim[]): Promise<void> {
+    if (refused.length === 0) return this.#release(claims);
+    const lost = new Map(refused.map((claim) => [claim.token, claim]));
+    await this.#release(claims.filter(({ attemptId }) => !lost.has(attemptId)));
+    for (const made of claims) {
+      const claim = lost.get(made.attemptId);
+      if (claim !== undefined) await this.#giveUp(made, claim);
+    }
+  }
+
+  async #giveUp({ actor, attemptId, resolve, reject }: Made, claim: StoreClaim): Promise<void> {
+    const { desk, executor, ports, records, writer } = this.#parts;
+    try {
+      writer.announceRefused(claim);
+      executor.starts.settled(attemptId);
+      const document = await records.documentOf(actor.entry.identity);
+      if (!desk.isStopped) actor.refused(attemptId, document, ports.clock.now());
+      resolve();
+    } catch (error) {
+      reject(error);
+    }
   }
 
   async #release(claims: readonly Made[]): Promise<void> {

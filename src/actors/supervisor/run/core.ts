@@ -74,7 +74,7 @@ export class SupervisorCore implements JobWorld {
     const onFailure = (error: unknown): void => this.fail(error, "commit");
     const committer = new Committer(ports.store, ports.term, ports.clock, onFailure, () => this.note({}));
     this.#committer = committer;
-    this.writer = new StepWriter(ports.versions, committer, this);
+    this.writer = new StepWriter(ports.versions, ports.clock, committer, this);
     this.records = new Records(ports.store);
     this.executor = new Executor(ports, this, host.place);
     const { executor, records, writer } = this;
@@ -170,7 +170,7 @@ export class SupervisorCore implements JobWorld {
     }
   }
 
-  begin(operation: Promise<void>): void {
+  begin(operation: Promise<unknown>): void {
     operation.catch((error: unknown) => this.fail(error, "run"));
   }
 

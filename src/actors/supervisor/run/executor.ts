@@ -41,7 +41,7 @@ export class Executor {
     private readonly host: Desk,
     private readonly place: () => RunPlace,
   ) {
-    this.gates = new Gates(ports.runner);
+    this.gates = ports.gates ?? new Gates(ports.runner);
     this.starts = new Starts(ports.clock, host);
     ports.runner.subscribe((event) => this.hear(event));
   }
@@ -200,6 +200,11 @@ export class Executor {
     if (prearmed === null) return;
     this.letGo(entry, prearmed);
     this.host.begin(this.closeGate(prearmed.attemptId));
+  }
+
+  /** Those of this supervisor's jobs; others may have theirs in the same launcher. */
+  async closeGates(): Promise<void> {
+    await Promise.all([...this.owned.keys()].map((attemptId) => this.gates.close(attemptId)));
   }
 
   /** Nothing more is started, whatever was asked for. */

@@ -20,17 +20,22 @@ export interface LastVersion {
   readonly definedAt: EpochMs | null;
 }
 
-type Definitions = Pick<StateReader, "definitionVersions">;
+type Definitions = Pick<StateReader, "definitionVersions" | "newestVersion">;
 
 export async function lastVersion(identity: string, store: Definitions): Promise<LastVersion> {
-  const versions = await store.definitionVersions(identity);
-  const newest = versions.at(-1);
+  const newest = await store.newestVersion(identity);
   const definedAt = newest?.definedAt ?? null;
   if (newest?.isIntact === false) return { definition: null, text: null, isIntact: false, isInForce: false, definedAt };
-  const text = versions.findLast((version) => version.isIntact && version.text !== null)?.text ?? null;
+  const text = newest?.text === null ? await lastTextOf(identity, store) : (newest?.text ?? null);
   const isInForce = newest !== undefined && newest.text !== null;
   const definition = text === null ? null : definitionOf(text);
   return { definition, text, isIntact: true, isInForce, definedAt };
+}
+
+/** Of a job that was removed. */
+async function lastTextOf(identity: string, store: Definitions): Promise<string | null> {
+  const versions = await store.definitionVersions(identity);
+  return versions.findLast((version) => version.isIntact && version.text !== null)?.text ?? null;
 }
 
 /** S16: also as an earlier version of the program wrote it, where this one would not let it be written any more. */

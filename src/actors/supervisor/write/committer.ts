@@ -1,10 +1,18 @@
 /**
  * Group commit: everything that is handed in while a transaction is under way goes into the next one together. One
  * writer, batches in order, and after a failure never another word: whether the failed batch will be seen after the next
- * start is unknown (S31).
+ * start is unknown (S31). Jobs that somebody else has claimed are left out of a batch, and whoever wrote of them is told.
  */
+import { documentKey } from "../../../persist/keys.js";
 import type { LockTerm } from "../../../persist/lock.js";
-import type { Batch, DefinitionVersion, DocumentWrite, LedgerRecord, StateStore } from "../../../persist/store.js";
+import type {
+  Batch,
+  Claim,
+  DefinitionVersion,
+  DocumentWrite,
+  LedgerRecord,
+  StateStore,
+} from "../../../persist/store.js";
 import type { Clock, Timer } from "../../clock.js";
 
 export interface Contribution {
@@ -12,10 +20,11 @@ export interface Contribution {
   readonly ledger?: readonly LedgerRecord[];
   readonly definitions?: readonly DefinitionVersion[];
   readonly alive?: Batch["alive"];
+  readonly claims?: readonly Claim[];
 }
 
 interface Waiter {
-  readonly resolve: () => void;
+  readonly resolve: (refused: readonly Claim[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -25,6 +34,7 @@ interface Gathering {
   readonly ledger: LedgerRecord[];
   readonly definitions: DefinitionVersion[];
   alive: Batch["alive"];
+  readonly claims: Claim[];
   readonly waiters: Waiter[];
 }
 
@@ -34,7 +44,7 @@ const TOLD_PER_TURN = 8;
 const UNHURRIED_MS = 1_000;
 
 function newGathering(): Gathering {
-  return { documents: new Map(), ledger: [], definitions: [], alive: undefined, waiters: [] };
+  return { documents: new Map(), ledger: [], definitions: [], alive: undefined, claims: [], waiters: [] };
 }
 
 export class Committer {
@@ -59,8 +69,8 @@ export class Committer {
     return this.gathering === null && !this.isWriting && this.telling === 0;
   }
 
-  /** Resolves when it is durable. */
-  add({ documents = [], ledger = [], definitions = [], alive }: Contribution): Promise<void> {
+  /** Resolves when it is durable, but for the jobs of these claims: somebody else has them, and of them nothing was written. */
+  add({ documents = [], ledger = [], definitions = [], alive, claims = [] }: Contribution): Promise<readonly Claim[]> {
     if (this.failure !== null) return Promise.reject(this.failure);
     const gathering = this.gathering ?? newGathering();
     for (const write of documents) {
@@ -69,6 +79,7 @@ export class Committer {
     }
     gathering.ledger.push(...ledger);
     gathering.definitions.push(...definitions);
+    gathering.claims.push(...claims);
     if (alive !== undefined) gathering.alive = alive;
     if (this.gathering === null) {
       this.gathering = gathering;
@@ -91,7 +102,7 @@ export class Committer {
   private async write(): Promise<void> {
     this.isWriting = true;
     while (this.gathering !== null && this.failure === null) {
-      const { waiters, documents, ledger, definitions, alive } = this.gathering;
+      const { waiters, documents, ledger, definitions, alive, claims } = this.gathering;
       this.gathering = null;
       for (const write of this.unhurried.values()) documents.set(write.key, write);
       this.unhurried.clear();
@@ -100,10 +111,10 @@ export class Committer {
         ledger,
         definitions,
         ...(alive === undefined ? {} : { alive }),
+        ...(claims.length === 0 ? {} : { claims }),
       };
       try {
-        await this.store.commit(this.term, batch);
-        this.tell(waiters, 0);
+        this.tell(waiters, await this.written(batch), 0);
       } catch (error) {
         this.failure = error;
         refuse(waiters, error);
@@ -114,16 +125,36 @@ export class Committer {
     if (this.gathering !== null) refuse(this.gathering.waiters, this.failure);
   }
 
-  private tell(waiters: readonly Waiter[], from: number): void {
+  /** Each round has a claim less. */
+  private async written(batch: Batch): Promise<readonly Claim[]> {
+    const refused = await this.store.commit(this.term, batch);
+    return refused.length === 0 ? refused : [...refused, ...(await this.written(withoutJobs(batch, refused)))];
+  }
+
+  private tell(waiters: readonly Waiter[], refused: readonly Claim[], from: number): void {
     const end = from + TOLD_PER_TURN;
-    for (const { resolve } of waiters.slice(from, end)) resolve();
+    for (const { resolve } of waiters.slice(from, end)) resolve(refused);
     if (end >= waiters.length) return;
     this.telling += 1;
     setImmediate(() => {
       this.telling -= 1;
-      this.tell(waiters, end);
+      this.tell(waiters, refused, end);
     });
   }
+}
+
+/** What is written of a job goes by its claim. */
+function withoutJobs(batch: Batch, refused: readonly Claim[]): Batch {
+  const identities = new Set(refused.map(({ key }) => key.identity));
+  const keys = new Set<string>([...identities].map(documentKey));
+  const isFree = ({ identity }: { readonly identity: string }): boolean => !identities.has(identity);
+  return {
+    ...batch,
+    documents: (batch.documents ?? []).filter(({ key }) => !keys.has(key)),
+    ledger: (batch.ledger ?? []).filter(isFree),
+    definitions: (batch.definitions ?? []).filter(isFree),
+    claims: (batch.claims ?? []).filter(({ key }) => isFree(key)),
+  };
 }
 
 function refuse(waiters: readonly Waiter[], error: unknown): void {

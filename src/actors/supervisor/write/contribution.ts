@@ -10,8 +10,8 @@ import { serialiseDocument } from "../../../core/state/serialise.js";
 import type { EffectParams } from "../../../machines/effects.js";
 import type { Step } from "../../../machines/step.js";
 import { documentKey } from "../../../persist/keys.js";
-import type { DocumentWrite, LedgerRecord } from "../../../persist/store.js";
-import { ledgerRecordOf, recordFor } from "./ledger-text.js";
+import type { Claim, DocumentWrite, LedgerRecord } from "../../../persist/store.js";
+import { claimOf, ledgerRecordOf, recordFor } from "./ledger-text.js";
 
 export interface RecordedFact {
   readonly fact: LedgerFact;
@@ -21,6 +21,8 @@ export interface RecordedFact {
 export interface StepContribution {
   readonly documents: readonly DocumentWrite[];
   readonly ledger: readonly LedgerRecord[];
+  /** Runs that nobody else may have begun. */
+  readonly claims: readonly Claim[];
   /** To be told when it is durable. */
   readonly facts: readonly RecordedFact[];
 }
@@ -43,13 +45,11 @@ export function contributionOf(step: Written, { compiled, versions, before }: Or
   const recorded = writes.flatMap(({ document, facts }) => {
     return facts.map((fact) => ({ fact, document, decision: recordFor(compiled, fact, versions) }));
   });
-  return {
-    documents: [documentWrite(last.document)],
-    ledger: recorded.map(({ fact, document, decision }) => {
-      return ledgerRecordOf(fact, document, decision, endedRun(fact, before));
-    }),
-    facts: recorded,
-  };
+  const ledger = recorded.map(({ fact, document, decision }) => {
+    return ledgerRecordOf(fact, document, decision, endedRun(fact, before));
+  });
+  const claims = recorded.flatMap(({ fact }, index) => claimOf(fact, ledger[index] as LedgerRecord) ?? []);
+  return { documents: [documentWrite(last.document)], ledger, claims, facts: recorded };
 }
 
 /** The attempt whose claim a step holds: it may be released as soon as the step is durable. */

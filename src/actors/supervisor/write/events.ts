@@ -32,6 +32,7 @@ export type SupervisorEventName =
   | "hint_ended"
   | "removed"
   | "adopted"
+  | "claim_refused"
   | "error"
   | "fatal";
 

@@ -11,7 +11,7 @@ import type { ActiveState, StateDocument } from "../../../core/state/document.js
 import { endingFields, holderField } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../../../core/time/instant.js";
-import type { LedgerRecord } from "../../../persist/store.js";
+import type { Claim, LedgerRecord } from "../../../persist/store.js";
 
 function instantOf(text: string): EpochMs {
   const at = parseInstant(text);
@@ -96,6 +96,11 @@ function hintContent(hint: Hint): object {
   return hint.kind === "interval"
     ? { hint: hint.kind, interval_ms: hint.intervalMs, ...about }
     : { hint: hint.kind, next_run_at: formatInstant(hint.nextRunAt), ...about };
+}
+
+/** A run is begun by whoever has written its record: nobody may have done so before. */
+export function claimOf(fact: LedgerFact, { identity, at, kind }: LedgerRecord): Claim | null {
+  return fact.kind === "run_started" ? { key: { identity, at, kind }, token: fact.run.attemptId ?? "" } : null;
 }
 
 /** What a fact about the outcome of a period is recorded with. */

@@ -7,7 +7,7 @@ import type { StateReader } from "../../../persist/store.js";
 import { lastVersion, placeholderDefinition } from "../start/last-version.js";
 
 export class Records {
-  constructor(private readonly store: Pick<StateReader, "get" | "definitionVersions">) {}
+  constructor(private readonly store: Pick<StateReader, "get" | "definitionVersions" | "newestVersion">) {}
 
   /** An empty one for a job that was never seen. */
   async documentOf(identity: string): Promise<StateDocument> {

@@ -9,8 +9,10 @@ import type { FirstSight } from "../../../core/restart/first-sight.js";
 import { newDocument, type StateDocument } from "../../../core/state/document.js";
 import type { Ending } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
+import { formatInstant } from "../../../core/time/instant.js";
 import type { Step } from "../../../machines/step.js";
-import type { DefinitionVersion } from "../../../persist/store.js";
+import type { Claim, DefinitionVersion } from "../../../persist/store.js";
+import type { Clock } from "../../clock.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry } from "../rows/job-entry.js";
 import type { Desk } from "../run/desk.js";
@@ -20,11 +22,13 @@ import { eventOfFact } from "./events.js";
 
 export class StepWriter {
   readonly #versions: SupervisorPorts["versions"];
+  readonly #clock: Clock;
   readonly #committer: Committer;
   readonly #desk: Desk;
 
-  constructor(versions: SupervisorPorts["versions"], committer: Committer, desk: Desk) {
+  constructor(versions: SupervisorPorts["versions"], clock: Clock, committer: Committer, desk: Desk) {
     this.#versions = versions;
+    this.#clock = clock;
     this.#committer = committer;
     this.#desk = desk;
   }
@@ -58,6 +62,14 @@ export class StepWriter {
   /** Nobody waits for it. */
   writeUnhurried(document: StateDocument): void {
     this.#committer.addUnhurried(documentWrite(document));
+  }
+
+  /** That is no trouble: the run is somebody else's. */
+  announceRefused({ key: { identity, at, kind }, token }: Claim): void {
+    const periodId = formatInstant(at);
+    const fields = { attempt_id: token, kind };
+    const about = { identity, periodId, component: "persist", level: "info", fields } as const;
+    this.#desk.emit({ at: this.#clock.now(), event: "claim_refused", ...about });
   }
 
   announce(fact: LedgerFact, decision: DecisionRecord | null): void {

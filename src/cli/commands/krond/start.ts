@@ -15,7 +15,7 @@ import type { ParsedArgs } from "../../args.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
 import { findConfiguration, findingsText } from "../../load.js";
-import { stateDirectoryOf } from "../../state-options.js";
+import { stateDirectoryOf, storePlaceOf } from "../../state-options.js";
 import { hasColour } from "../../style.js";
 import { crontabSource } from "./crontab-source.js";
 import { Signals } from "./signals.js";
@@ -28,7 +28,7 @@ const LARGEST_PORT = 65_535;
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("start takes no arguments", "krond start --config PATH");
   const format = oneOf(args, "log-format", ["text", "json"] as const) ?? usualLogFormat(io.isOutTerminal);
-  const backend = oneOf(args, "store", ["lmdb", "files"] as const) ?? "lmdb";
+  const store = storePlaceOf(args, io);
   const log = createLog({ format, sink: descriptorSink(STANDARD_OUTPUT), now: io.now });
   const sources = sourcesOf(args, io);
   if (process.pid === 1) warnOfOrphans(log, io);
@@ -38,7 +38,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     sources,
     trust: trustChecks(args.text("trust-owner")),
     stateDirectory: stateDirectoryOf(args, io),
-    backend,
+    store,
     log,
     metrics: listenAddress(args, "metrics", "9100"),
     inspect: inspectOptions(args),

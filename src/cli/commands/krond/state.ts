@@ -4,9 +4,9 @@ import type { KronError } from "../../../core/base/errors/kron-error.js";
 import type { Result } from "../../../core/base/result.js";
 import { parseDocument } from "../../../core/state/parse.js";
 import { exportSnapshot } from "../../../krond/state/snapshot.js";
-import { backendOf, checkStore, fencingRules, rewindJob, withLock, withStore } from "../../../krond/state/tools.js";
+import { checkStore, fencingRules, foundOr, rewindJob, withLock, withStore } from "../../../krond/state/tools.js";
+import { copiesIn } from "../../../persist/corrupt-copies.js";
 import { importState } from "../../../persist/import.js";
-import type { Backend } from "../../../persist/marker.js";
 import { recoverStore } from "../../../persist/recover.js";
 import type { TransferReport } from "../../../persist/transfer.js";
 import type { ParsedArgs } from "../../args.js";
@@ -15,7 +15,7 @@ import { EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
 import { findJob, loadJobs } from "../../load.js";
 import { printValue } from "../../output.js";
-import { stateDirectoryOf } from "../../state-options.js";
+import { stateDirectoryOf, storePlaceOf } from "../../state-options.js";
 
 type Verb = (rest: readonly string[], args: ParsedArgs, io: CliIo) => Promise<ExitCode>;
 
@@ -30,12 +30,6 @@ function unwrap<T>(result: Result<T, KronError>): T {
   return result.value;
 }
 
-function storeArg(args: ParsedArgs, directory: string): Backend {
-  const wanted = args.text("store") ?? "lmdb";
-  if (wanted === "lmdb" || wanted === "files") return backendOf(directory, wanted);
-  throw usageError(`--store: "${wanted}" is not one of lmdb, files`);
-}
-
 function transferText({ documents, ledger, definitions, damaged }: TransferReport): string {
   const lost = damaged === 0 ? "" : `; ${damaged} damaged entries were left behind`;
   return `${documents} documents, ${ledger} ledger records, ${definitions} definitions${lost}\n`;
@@ -43,22 +37,18 @@ function transferText({ documents, ledger, definitions, damaged }: TransferRepor
 
 const exportTo: Verb = async (rest, args, io) => {
   const target = resolve(io.cwd, only(rest, "export DIR"));
-  const directory = stateDirectoryOf(args, io);
-  const backend = storeArg(args, directory);
-  mustHaveState(directory);
-  const report = unwrap(await exportSnapshot({ directory, backend, target, isLive: args.has("live") }));
+  const place = foundOr(storePlaceOf(args, io));
+  mustHaveState(place.at);
+  const report = unwrap(await exportSnapshot({ place, target, isLive: args.has("live") }));
   await printValue(report, () => transferText(report), args, io);
   return EXIT.ok;
 };
 
 const importFrom: Verb = async (rest, args, io) => {
   const source = resolve(io.cwd, only(rest, "import DIR"));
-  const directory = stateDirectoryOf(args, io);
+  const place = foundOr(storePlaceOf(args, io));
   const rules = { check: parseDocument };
-  const fill = withStore(directory, storeArg(args, directory), (store, term) =>
-    importState(source, store, term, rules),
-  );
-  const report = unwrap(await fill);
+  const report = unwrap(await withStore(place, (store, term) => importState(source, store, term, rules)));
   await printValue(report, () => transferText(report), args, io);
   return EXIT.ok;
 };
@@ -78,11 +68,10 @@ const recover: Verb = async (rest, args, io) => {
     throw usageError("write: krond state recover --fence", "everything up to now will count as handled for every job");
   }
   const { jobs } = await loadJobs(args, io);
-  const directory = stateDirectoryOf(args, io);
+  const place = foundOr(storePlaceOf(args, io));
   const definitions = jobs.map(({ definition }) => definition);
-  const rules = fencingRules(definitions, io.now());
-  const backend = storeArg(args, directory);
-  const report = unwrap(await withLock(directory, (term) => recoverStore(term, backend, rules)));
+  const rules = fencingRules(definitions, copiesIn(stateDirectoryOf(args, io)), io.now());
+  const report = unwrap(await withLock(place, (term) => recoverStore(term, place.backend, rules)));
   const aside = report.movedAside.map((file) => `kept aside: ${file}\n`).join("");
   const text = () => `${report.found} documents found, ${report.fenced} fenced\n${aside}`;
   await printValue(report, text, args, io);
@@ -93,10 +82,10 @@ const rewindOne: Verb = async (rest, args, io) => {
   const identity = only(rest, "rewind JOB");
   const { jobs } = await loadJobs(args, io);
   const { definition } = findJob(jobs, identity);
-  const directory = stateDirectoryOf(args, io);
+  const place = foundOr(storePlaceOf(args, io));
   const by = io.env["SUDO_USER"] || userInfo().username;
   const request = { identity, definition, by, now: io.now() };
-  const done = withStore(directory, storeArg(args, directory), (store, term) => rewindJob(store, term, request));
+  const done = withStore(place, (store, term) => rewindJob(store, term, request));
   const { from, to } = unwrap(await done);
   await printValue({ identity, from, to, by }, () => `${identity}: moved back from ${from} to ${to}\n`, args, io);
   return EXIT.ok;

@@ -4,12 +4,14 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Duplex } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../../src/actors/clock.js";
 import { environmentBlock, gateArgv, goLine, isStillGated } from "../../../../src/actors/launcher/child/gate.js";
 import type { ProcessArm } from "../../../../src/actors/launcher/port.js";
 import { readStat } from "../../../../src/actors/process-identity.js";
 import type { Armed, RunnerEvent } from "../../../../src/actors/runner/port.js";
 import { EXIT_UNSEEN, type ProcessHolder } from "../../../../src/core/state/ending.js";
 import { bundleEntry } from "../../../support/bundle.js";
+import { childrenOf } from "../../../support/krond.js";
 import {
   eventually,
   isAlive,
@@ -134,6 +136,34 @@ describe("S23: the gate", () => {
     process.kill(armed.holder.pid, "SIGCONT");
     expect(await outcome).toBe("late");
     expect([ran(), isAlive(armed.holder.pid)]).toEqual([0, false]);
+  });
+
+  it("S20: whether a start is in time goes by the daemon's clock, whatever this machine's says", async () => {
+    const hourMs = 3_600_000;
+    const clock = { ...systemClock, now: () => Date.now() + hourMs };
+    const launcher = await start({ clock });
+    const { requests, ran } = witnessed(2);
+    const [early, late] = await Promise.all(requests.map(launcher.ready));
+    const outcomes = [
+      await launcher.port.go(late as Armed, Date.now() + hourMs - 2_000),
+      await launcher.port.go(early as Armed, clock.now() + 60_000),
+    ];
+    expect(outcomes).toEqual(["late", "started"]);
+    await launcher.exitOf(early as Armed);
+    expect(ran()).toBe(1);
+  });
+
+  it("S20: a launcher that is stopped on the way of GO does not move the latest instant", async () => {
+    const launcher = await start({ count: 1 });
+    const { requests, ran } = witnessed(1);
+    const armed = await launcher.ready(requests[0] as ProcessArm);
+    const [pid = 0] = childrenOf(process.pid).filter((each) => childrenOf(each).includes(armed.holder.pid));
+    stop(pid);
+    const latestAt = Math.floor(Date.now() / 1_000) * 1_000;
+    const outcome = launcher.port.go(armed, latestAt);
+    await eventually(() => Date.now() >= latestAt + 1_020, "the second has passed");
+    process.kill(pid, "SIGCONT");
+    expect([await outcome, ran()]).toEqual(["late", 0]);
   });
 
   it("a gate that somebody kills is reported lost, and GO finds it gone", async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { Uptime } from "../../../../src/actors/launcher/child/uptime.js";
+import { Uptime } from "../../../../src/actors/launcher/daemon/uptime.js";
 
 const NOW = Date.UTC(2026, 10, 18, 14, 30, 0, 250);
 

@@ -1,6 +1,8 @@
 /**
- * The time since the boot, which no clock jump moves, from the same file that a gate's shell reads (S20). It is opened once:
- * a thousand releases at one moment do not open it a thousand times, and none of them fails for want of a descriptor.
+ * The time since the boot, which no clock jump moves, from the same file that a gate's shell reads (S20). The daemon says by
+ * it how long a start is in time, because its clock is the one that decides: whatever holds up the launcher in between, or
+ * whatever its own clock says, the moment stays where it was. The file is opened once: a thousand releases at one moment do
+ * not open it a thousand times, and none of them fails for want of a descriptor.
  */
 import * as fs from "node:fs";
 import { type EpochMs, floorToSecond } from "../../../core/time/instant.js";

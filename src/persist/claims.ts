@@ -1,0 +1,32 @@
+/**
+ * Who has what a batch claims (`Batch.claims`). Looked up before anything is written: where one process writes, nothing can
+ * come in between.
+ */
+import { nameOfRecord } from "./batch.js";
+import type { Batch, Claim, LedgerKey } from "./store.js";
+
+/** Of batches that are to become durable together. */
+export interface Admission {
+  /** Those of which no claim was refused, in their order. */
+  readonly admitted: readonly Batch[];
+  /** For each batch the claims that somebody else has. */
+  readonly refused: readonly (readonly Claim[])[];
+}
+
+const NOTHING: readonly Claim[] = [];
+
+/** `isTaken`: whether there is a record of this name. Within the group the earlier batch has what both claim. */
+export function admitted(group: readonly Batch[], isTaken: (key: LedgerKey) => boolean): Admission {
+  if (!group.some(hasClaims)) return { admitted: group, refused: group.map(() => NOTHING) };
+  const written = new Set<string>();
+  const refused = group.map((batch) => {
+    const taken = (batch.claims ?? NOTHING).filter(({ key }) => written.has(nameOfRecord(key)) || isTaken(key));
+    if (taken.length === 0 && group.length > 1) for (const it of batch.ledger ?? []) written.add(nameOfRecord(it));
+    return taken;
+  });
+  return { admitted: group.filter((_, index) => refused[index]?.length === 0), refused };
+}
+
+function hasClaims({ claims = NOTHING }: Batch): boolean {
+  return claims.length > 0;
+}
