@@ -7,6 +7,7 @@ import type { KronError } from "../../core/base/errors/kron-error.js";
 import type { Settings } from "../../core/config/settings.js";
 import type { RecordVersions } from "../../core/decision/record.js";
 import type { JobDefinition } from "../../core/job/definition.js";
+import type { HolderKind } from "../../core/state/ending.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import type { LockTerm } from "../../persist/lock.js";
@@ -44,6 +45,8 @@ export interface ActiveRunStatus {
   readonly periodId: string;
   readonly source: string | null;
   readonly pid: number;
+  /** Absent for a process. */
+  readonly holder?: HolderKind;
   readonly startedAt: string;
 }
 
@@ -97,7 +100,13 @@ export interface PlanReport {
 }
 
 export type RunNowResult =
-  | { readonly ok: true; readonly slot: string; readonly attemptId: string; readonly pid: number }
+  | {
+      readonly ok: true;
+      readonly slot: string;
+      readonly attemptId: string;
+      readonly pid: number;
+      readonly holder: HolderKind;
+    }
   | { readonly ok: false; readonly message: string };
 
 export interface Supervisor {

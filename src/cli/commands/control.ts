@@ -1,4 +1,5 @@
 import type { RunNowResult } from "../../actors/supervisor/port.js";
+import { holderField } from "../../core/state/ending.js";
 import { parseDuration } from "../../core/time/duration.js";
 import { formatSecond, parseInstant } from "../../core/time/instant.js";
 import type { OptionSpec, ParsedArgs } from "../args.js";
@@ -19,8 +20,10 @@ function jobArg(args: ParsedArgs, verb: string): string {
 async function runNow(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const identity = jobArg(args, "run");
   const value = (await askDaemon(args, io, { op: "run", identity })) as Extract<RunNowResult, { ok: true }>;
-  const text = () => `started ${identity}, PID ${value.pid}, slot ${value.slot}\n`;
-  await printValue({ identity, slot: value.slot, attempt_id: value.attemptId, pid: value.pid }, text, args, io);
+  const { slot, attemptId: attempt_id, pid, holder } = value;
+  const what = holder === "process" ? `started ${identity}, PID ${pid}` : `sent the request of ${identity}`;
+  const told = { identity, slot, attempt_id, pid, ...holderField(holder) };
+  await printValue(told, () => `${what}, slot ${slot}\n`, args, io);
   return EXIT.ok;
 }
 

@@ -15,6 +15,7 @@ import { nextLook, Tail } from "../follow.js";
 import type { CliIo } from "../io.js";
 import { parseJobPeriod } from "../job-period.js";
 import { printValue } from "../output.js";
+import { requestRun, requestText } from "../request-text.js";
 import { STATE_OPTION, stateDirectoryOf } from "../state-options.js";
 
 /** Files of a job's runs, oldest first: their names sort so. */
@@ -103,7 +104,20 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const { identity, periodAt } = parseJobPeriod(written);
   const directory = outputDirectoryOf(outputDirectoryIn(stateDirectoryOf(args, io)), identity);
   const wanted = { written, identity, periodAt, directory };
+  if (!args.has("list") && !args.has("follow")) {
+    const request = await requestRun(identity, periodAt, args, io).catch(onlyFiles);
+    if (request !== null) {
+      await printValue(request, () => requestText(request), args, io);
+      return EXIT.ok;
+    }
+  }
   return args.has("follow") ? follow(wanted, args, io) : show(wanted, args, io);
+}
+
+/** Output is kept for jobs that no store knows any more. */
+function onlyFiles(error: unknown): null {
+  if (error instanceof CliError && error.exitCode === EXIT.usage) return null;
+  throw error;
 }
 
 export const LOGS: Command = {
@@ -111,7 +125,8 @@ export const LOGS: Command = {
   summary: "show what a run printed",
   usage: "JOB[@PERIOD] [OPTIONS]",
   details: `
-Shows the output of the newest run of JOB, or of the run of PERIOD. --list names the files that are kept, newest last.
+Shows the output of the newest run of JOB, or of the run of PERIOD; of a request the status, how long each part took, and
+the beginning of the answer. --list names the files that are kept, newest last.
 --follow shows it as it is written, and goes on with the next run; with a period it ends when that run does.
 
   kron logs prod/db-backup --follow`,

@@ -29,6 +29,7 @@ export type LedgerFact =
   | (FactBase & {
       readonly kind: "run_ended";
       readonly run: RunKey;
+      readonly holder: HolderKind;
       readonly ending: Ending;
     })
   | (FactBase & {

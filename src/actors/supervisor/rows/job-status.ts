@@ -4,6 +4,7 @@ import { decide } from "../../../core/decision/decide.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { isPaused } from "../../../core/period/policy.js";
 import { activeStates, type StateDocument, standingOf } from "../../../core/state/document.js";
+import { holderField } from "../../../core/state/ending.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
 import type { JobStatus } from "../port.js";
 
@@ -42,6 +43,7 @@ export function statusOf(entry: StatusSubject, document: StateDocument, now: Epo
       periodId: active.PeriodID,
       source: active.Source ?? null,
       pid: active.PID,
+      ...holderField(active.Holder ?? "process"),
       startedAt: active.StartedAt,
     })),
   };

@@ -76,8 +76,8 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       return { at, identity, periodId: run.periodId, event: "started", component: "executor", level: "info", fields };
     }
     case "run_ended": {
-      const { run, ending } = fact;
-      const fields = { pid: run.pid, source: run.source, ...endingFields(ending) };
+      const { run, holder, ending } = fact;
+      const fields = { pid: run.pid, source: run.source, ...endingFields(ending), ...holderField(holder) };
       const level = isSuccess(ending) ? "info" : "warn";
       return { at, identity, periodId: run.periodId, event: "completed", component: "executor", level, fields };
     }
