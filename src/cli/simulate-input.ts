@@ -16,7 +16,6 @@ import {
 } from "../simulation/scenario.js";
 import { readScenario, SCENARIO_BYTES } from "../simulation/scenario-reader.js";
 import { formatSpan, parseSpan } from "../simulation/span.js";
-import { simulable } from "../simulation/stand-in.js";
 import { instantArg, type ParsedArgs } from "./args.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
@@ -80,7 +79,7 @@ async function scenarioOf(args: ParsedArgs, io: CliIo): Promise<{ scenario: Scen
 // --- the configuration ---
 
 function loadedOf({ jobs, settings }: Configuration): Loaded {
-  return simulable({ definitions: jobs.map(({ definition }) => definition), settings });
+  return { definitions: jobs.map(({ definition }) => definition), settings };
 }
 
 async function loadOther(name: string, directory: string, args: ParsedArgs, io: CliIo): Promise<Loaded> {

@@ -1,15 +1,17 @@
 /**
  * Writes down what happens: starts and ends as the machine saw them, outcomes as they became durable. From the two sides
- * it is told at once when a command begins that no durable claim stands behind, or a second time, or too early.
+ * it is told at once when a run begins that no durable claim stands behind, or a second time, or too early.
  */
 
+import type { RequestWitness } from "../actors/dispatcher/simulated-dispatcher.js";
 import type { HostWitness } from "../actors/launcher/daemon/simulated-launcher.js";
-import type { ProcessArm } from "../actors/launcher/port.js";
+import type { ArmRequest } from "../actors/runner/port.js";
 import { type Ending, endingText, resultOf } from "../core/state/ending.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Batch } from "../persist/store.js";
 import { countUp, JobHistory, minuteOf } from "./job-history.js";
 import { instantOf, type ReadRecord, readRecord } from "./records.js";
+import { nameOfRun } from "./run-name.js";
 
 export interface Start {
   readonly identity: string;
@@ -39,7 +41,7 @@ interface Claim {
 /** A broken promise is told once for each place; more of the same says nothing new. */
 const VIOLATIONS_KEPT = 1_000;
 
-export class Chronicle implements HostWitness {
+export class Chronicle implements HostWitness, RequestWitness {
   readonly jobs = new Map<string, JobHistory>();
   readonly violations: string[] = [];
   violationCount = 0;
@@ -55,7 +57,7 @@ export class Chronicle implements HostWitness {
 
   constructor(
     private readonly onStart: (start: Start) => void,
-    private readonly onEnd: (request: ProcessArm) => void,
+    private readonly onEnd: (request: ArmRequest) => void,
   ) {}
 
   job(identity: string): JobHistory {
@@ -77,11 +79,13 @@ export class Chronicle implements HostWitness {
 
   // --- what the machine sees ---
 
-  executed(request: ProcessArm, startedAt: EpochMs): void {
-    const { attemptId, env } = request;
-    const identity = env["KRON_IDENTITY"] ?? "";
-    const periodId = env["KRON_PERIOD_ID"] ?? "";
-    const chosenAt = instantOf(env["KRON_CHOSEN_TIME"]);
+  sent(request: ArmRequest, sentAt: EpochMs): void {
+    this.executed(request, sentAt);
+  }
+
+  executed(request: ArmRequest, startedAt: EpochMs): void {
+    const { attemptId } = request;
+    const { identity, periodId, chosenAt } = nameOfRun(request);
     const job = this.job(identity);
     const claim = this.claims.get(attemptId);
     if (claim === undefined) this.violate(`${identity}@${periodId} began without a durable claim`);
@@ -93,8 +97,8 @@ export class Chronicle implements HostWitness {
     this.onStart({ identity, periodId, source, startedAt, chosenAt });
   }
 
-  ended(request: ProcessArm): void {
-    const job = this.job(request.env["KRON_IDENTITY"] ?? "");
+  ended(request: ArmRequest): void {
+    const job = this.job(nameOfRun(request).identity);
     if (job.running.delete(request.attemptId)) this.running -= 1;
     this.onEnd(request);
   }

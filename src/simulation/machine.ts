@@ -4,12 +4,20 @@
  * more, so that time can pass.
  */
 
+import type { RequestArm } from "../actors/dispatcher/port.js";
+import {
+  type RequestWitness,
+  type SimulatedAnswer,
+  SimulatedDispatcher,
+} from "../actors/dispatcher/simulated-dispatcher.js";
 import {
   type HostWitness,
   type SimulatedBehaviour,
   SimulatedHost,
 } from "../actors/launcher/daemon/simulated-launcher.js";
 import type { ProcessArm } from "../actors/launcher/port.js";
+import type { Runner } from "../actors/runner/port.js";
+import { RunnerRouter } from "../actors/runner/router.js";
 import { SimulatedClock } from "../actors/simulated-clock.js";
 import type { Supervisor, SupervisorPorts } from "../actors/supervisor/port.js";
 import { createSupervisor } from "../actors/supervisor/supervisor.js";
@@ -28,8 +36,9 @@ import type { Loaded } from "./scenario.js";
 export interface MachineOptions {
   readonly startAt: EpochMs;
   readonly versions: RecordVersions;
-  readonly witness: HostWitness;
+  readonly witness: HostWitness & RequestWitness;
   behaviourOf(request: ProcessArm): SimulatedBehaviour;
+  answerOf(request: RequestArm): SimulatedAnswer;
   onDurable(batch: Batch): void;
   onEvent(event: SupervisorEvent): void;
   /** A daemon ended by itself, or refused to start. */
@@ -56,6 +65,7 @@ interface Daemon extends Life {
   readonly supervisor: Supervisor;
   readonly term: LockTerm;
   readonly launcher: ReturnType<SimulatedHost["launcher"]>;
+  readonly dispatcher: SimulatedDispatcher;
 }
 
 /** So many turns of the event loop without any call of a port: what is under way waits for the virtual clock. */
@@ -87,10 +97,14 @@ export class SimulatedMachine {
   boot({ definitions, settings }: Loaded): void {
     if (this.daemon !== null) throw new Error("invariant broken: a daemon runs already");
     const term = unwrap(acquireMemoryLock(this.disk));
+    const { answerOf, witness } = this.options;
     const launcher = this.host.launcher(MAX_ARMED);
+    const dispatcher = new SimulatedDispatcher(this.clock, answerOf, witness);
     const life = { isAlive: true, operations: 0 };
-    const supervisor = createSupervisor(this.guard.between(this.portsOf(term, launcher), life));
-    const daemon: Daemon = Object.assign(life, { supervisor, term, launcher });
+    const supervisor = createSupervisor(
+      this.guard.between(this.portsOf(term, new RunnerRouter(launcher, dispatcher)), life),
+    );
+    const daemon: Daemon = Object.assign(life, { supervisor, term, launcher, dispatcher });
     this.daemon = daemon;
     void supervisor.failed.then((error) => this.failed(daemon, error));
     this.begin(async () => {
@@ -105,6 +119,7 @@ export class SimulatedMachine {
     daemon.isAlive = false;
     this.daemon = null;
     daemon.launcher.die();
+    daemon.dispatcher.die();
     daemon.term.release();
   }
 
@@ -161,12 +176,12 @@ export class SimulatedMachine {
     return isIdle;
   }
 
-  private portsOf(term: LockTerm, launcher: Daemon["launcher"]): SupervisorPorts {
+  private portsOf(term: LockTerm, runner: Runner): SupervisorPorts {
     return {
       clock: this.clock,
       store: unwrap(openMemoryStore(term, this.disk)),
       term,
-      runner: launcher,
+      runner,
       copies: { isKept: () => false, keep: (key) => `${key}.corrupt` },
       bootId: this.host.bootId,
       versions: this.options.versions,

@@ -1,11 +1,16 @@
-/** What simulated processes do: rules by identity, and the draw for one attempt, which depends on nothing but its name. */
+/** What simulated processes and servers do: rules by identity, and the draw for one attempt, which depends on nothing but its name. */
 
+import type { FailureReason } from "../actors/dispatcher/exchange.js";
+import type { RequestArm } from "../actors/dispatcher/port.js";
+import type { SimulatedAnswer } from "../actors/dispatcher/simulated-dispatcher.js";
 import type { SimulatedBehaviour } from "../actors/launcher/daemon/simulated-launcher.js";
 import type { ProcessArm } from "../actors/launcher/port.js";
+import type { ArmRequest } from "../actors/runner/port.js";
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { SplitMix64 } from "../core/decision/prng.js";
 import { sha256Hex } from "../core/decision/seed.js";
 import { SECOND_MS } from "../core/time/instant.js";
+import { nameOfRun } from "./run-name.js";
 import { type DurationLaw, drawDuration } from "./span.js";
 
 /** What a rule leaves out, an earlier rule or the default says. */
@@ -19,7 +24,11 @@ export interface RunRule {
   readonly exitCode?: number;
   /** What ends a run that fails, instead of an exit code. */
   readonly signal?: NodeJS.Signals;
-  /** Why no process is created. */
+  /** Of the answer to a request that fails. */
+  readonly status?: number;
+  /** How a request that fails ends without a whole answer. */
+  readonly failure?: FailureReason;
+  /** Why nothing is made ready. */
   readonly refusal?: ErrorCode;
   readonly refuseChance?: number;
   readonly ignoresTerm?: boolean;
@@ -32,12 +41,15 @@ export interface RunRule {
 
 const DEFAULT_RUN_MS = 10 * SECOND_MS;
 const DEFAULT_EXIT_CODE = 1;
+const DEFAULT_STATUS = 500;
+const ANSWER_WELL = 200;
 const SEED_DIGITS = 16;
 
 const DEFAULTS = {
   duration: { kind: "fixed", ms: DEFAULT_RUN_MS },
   failChance: 0,
   exitCode: DEFAULT_EXIT_CODE,
+  status: DEFAULT_STATUS,
   refuseChance: 0,
   lostStartChance: 0,
 } as const satisfies Omit<RunRule, "match">;
@@ -66,15 +78,24 @@ export class RunRules {
   }
 
   behaviourOf(request: ProcessArm): SimulatedBehaviour {
+    return this.drawn(request, behaviour);
+  }
+
+  answerOf(request: RequestArm): SimulatedAnswer {
+    return this.drawn(request, answer);
+  }
+
+  private drawn<T>(request: ArmRequest, make: (rule: Resolved, draw: Draw) => T): T {
     const { identity, name } = nameOf(request);
     const nth = (this.asked.get(name) ?? 0) + 1;
     this.asked.set(name, nth);
     const random = new SplitMix64(sha256Hex(`${this.seed}\n${name}\n${nth}`).slice(0, SEED_DIGITS));
-    return draw(this.ruleFor(identity), random);
+    const rule = this.ruleFor(identity);
+    return make(rule, drawOf(rule, random));
   }
 
   /** Nobody will ask for this one again. */
-  forget(request: ProcessArm): void {
+  forget(request: ArmRequest): void {
     this.asked.delete(nameOf(request).name);
   }
 
@@ -90,8 +111,8 @@ export class RunRules {
 
 /** Who names a way to fail and no chance means always. */
 function impliedBy(rule: Omit<RunRule, "match">): Omit<RunRule, "match"> {
-  const { exitCode, signal, refusal, failChance, refuseChance } = rule;
-  const fails = exitCode !== undefined || signal !== undefined;
+  const { exitCode, signal, status, failure, refusal, failChance, refuseChance } = rule;
+  const fails = [exitCode, signal, status, failure].some((way) => way !== undefined);
   return {
     ...rule,
     ...(fails && failChance === undefined ? { failChance: 1 } : {}),
@@ -99,25 +120,51 @@ function impliedBy(rule: Omit<RunRule, "match">): Omit<RunRule, "match"> {
   };
 }
 
+interface Draw {
+  readonly hasFailed: boolean;
+  readonly isRefused: boolean;
+  readonly isStartLost: boolean;
+  /** null: for ever. */
+  readonly runMs: number | null;
+}
+
 /** Every draw is taken, so that one setting does not change what another one draws. */
-function draw(rule: Resolved, random: SplitMix64): SimulatedBehaviour {
+function drawOf(rule: Resolved, random: SplitMix64): Draw {
   const [fails, isRefused, isStartLost] = [random.nextUnit(), random.nextUnit(), random.nextUnit()];
-  const runMs = drawDuration(rule.duration, random);
+  return {
+    hasFailed: fails < rule.failChance,
+    isRefused: isRefused < rule.refuseChance,
+    isStartLost: isStartLost < rule.lostStartChance,
+    runMs: drawDuration(rule.duration, random),
+  };
+}
+
+function behaviour(rule: Resolved, { hasFailed, isRefused, isStartLost, runMs }: Draw): SimulatedBehaviour {
   const { refusal = "fork-failed", ignoresTerm = false, isUnkillable = false, signal, armMs = 0 } = rule;
-  const hasFailed = fails < rule.failChance;
   return {
     runMs,
     exitCode: hasFailed && signal === undefined ? rule.exitCode : 0,
     ...(hasFailed && signal !== undefined ? { signal } : {}),
-    ...(isRefused < rule.refuseChance ? { refusal: { code: refusal, message: `simulated: ${refusal}` } } : {}),
-    isStartLost: isStartLost < rule.lostStartChance,
+    ...(isRefused ? { refusal: { code: refusal, message: `simulated: ${refusal}` } } : {}),
+    isStartLost,
     ignoresTerm,
     isUnkillable,
     armMs,
   };
 }
 
-function nameOf({ env }: ProcessArm): { readonly identity: string; readonly name: string } {
-  const identity = env["KRON_IDENTITY"] ?? "";
-  return { identity, name: `${identity}\n${env["KRON_PERIOD_ID"] ?? ""}` };
+/** What only processes do, such as ignoring a signal, means nothing here. */
+function answer(rule: Resolved, { hasFailed, isRefused, runMs }: Draw): SimulatedAnswer {
+  const { refusal = "dns-failed", failure, status } = rule;
+  return {
+    answerMs: runMs,
+    status: hasFailed ? status : ANSWER_WELL,
+    ...(hasFailed && failure !== undefined ? { failure } : {}),
+    ...(isRefused ? { refusal: { code: refusal, message: `simulated: ${refusal}` } } : {}),
+  };
+}
+
+function nameOf(request: ArmRequest): { readonly identity: string; readonly name: string } {
+  const { identity, periodId } = nameOfRun(request);
+  return { identity, name: `${identity}\n${periodId}` };
 }

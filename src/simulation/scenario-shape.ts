@@ -20,6 +20,16 @@ export const REFUSALS = [
   "fork-failed",
   "descriptors-exhausted",
   "memory-exhausted",
+  "address-forbidden",
+  "dns-failed",
+  "secret-unreadable",
+] as const;
+export const FAILURES = [
+  "connect-failed",
+  "tls-failed",
+  "connection-lost",
+  "response-invalid",
+  "response-too-large",
 ] as const;
 
 export const RUN_SHAPE = z
@@ -38,7 +48,17 @@ export const RUN_SHAPE = z
     fail: chance.optional(),
     exit: z.int().min(1).max(255).meta({ description: "Exit code of a run that fails; 1 by default." }).optional(),
     signal: z.enum(SIGNALS).meta({ description: "What ends a run that fails, instead of an exit code." }).optional(),
-    refuse: z.enum(REFUSALS).meta({ description: "No process is created, for this reason." }).optional(),
+    status: z
+      .int()
+      .min(200)
+      .max(599)
+      .meta({ description: "Of the answer to a request that fails; 500 by default." })
+      .optional(),
+    answer: z
+      .enum(FAILURES)
+      .meta({ description: "How a request that fails ends without an answer, instead of a status." })
+      .optional(),
+    refuse: z.enum(REFUSALS).meta({ description: "Nothing is made ready, for this reason." }).optional(),
     refuse_chance: chance.optional(),
     ignores_term: z.boolean().meta({ description: "TERM does not end it; KILL does." }).optional(),
     unkillable: z.boolean().meta({ description: "Nothing ends it: a process stuck in the kernel." }).optional(),

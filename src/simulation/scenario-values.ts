@@ -47,12 +47,27 @@ export function readRun(raw: RawRun): Result<RunRule, readonly Problem[]> {
     const message = "a run that fails ends with an exit code or by a signal, not both";
     fields.problems.push({ code: "field-conflict", message, path: ["signal"] });
   }
-  const { match, exit, signal, refuse, ignores_term: ignoresTerm, unkillable: isUnkillable } = raw;
+  if (raw.status !== undefined && raw.answer !== undefined) {
+    const message = "a request that fails has a status or no answer, not both";
+    fields.problems.push({ code: "field-conflict", message, path: ["answer"] });
+  }
+  const {
+    match,
+    exit,
+    signal,
+    status,
+    answer: failure,
+    refuse,
+    ignores_term: ignoresTerm,
+    unkillable: isUnkillable,
+  } = raw;
   const rule = given({
     duration,
     failChance,
     exitCode: exit,
     signal,
+    status,
+    failure,
     refusal: refuse,
     refuseChance,
     ignoresTerm,

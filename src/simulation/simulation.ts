@@ -11,6 +11,7 @@ import { Chronicle, type Start } from "./chronicle.js";
 import type { Span } from "./job-history.js";
 import { SimulatedMachine } from "./machine.js";
 import { type Findings, findingsOf } from "./report.js";
+import { nameOfRun } from "./run-name.js";
 import { globExpression, type RunRule, RunRules } from "./run-rules.js";
 import type { Act, Loaded, TimedAct } from "./scenario.js";
 import { entryOfAct, entryOfEvent, type TimelineEntry } from "./timeline.js";
@@ -75,8 +76,13 @@ class Simulation {
       witness: this.chronicle,
       behaviourOf: (request) => {
         const behaviour = rules.behaviourOf(request);
-        if (behaviour.refusal !== undefined) this.chronicle.job(request.env["KRON_IDENTITY"] ?? "").refused += 1;
+        if (behaviour.refusal !== undefined) this.chronicle.job(nameOfRun(request).identity).refused += 1;
         return behaviour;
+      },
+      answerOf: (request) => {
+        const answer = rules.answerOf(request);
+        if (answer.refusal !== undefined) this.chronicle.job(request.identity).refused += 1;
+        return answer;
       },
       onDurable: (batch) => {
         this.chronicle.durable(batch);

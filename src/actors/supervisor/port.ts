@@ -9,6 +9,7 @@ import type { RecordVersions } from "../../core/decision/record.js";
 import type { Hint, HintKind } from "../../core/governor/hint.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import type { OccasionSource } from "../../core/period/occasion.js";
+import type { HolderKind } from "../../core/state/ending.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import type { LockTerm } from "../../persist/lock.js";
@@ -49,6 +50,8 @@ export interface ActiveRunStatus {
   readonly periodId: string;
   readonly source: string | null;
   readonly pid: number;
+  /** Absent for a process. */
+  readonly holder?: HolderKind;
   readonly startedAt: string;
 }
 
@@ -104,7 +107,13 @@ export interface PlanReport {
 }
 
 export type RunNowResult =
-  | { readonly ok: true; readonly slot: string; readonly attemptId: string; readonly pid: number }
+  | {
+      readonly ok: true;
+      readonly slot: string;
+      readonly attemptId: string;
+      readonly pid: number;
+      readonly holder: HolderKind;
+    }
   | { readonly ok: false; readonly message: string };
 
 export interface Supervisor {

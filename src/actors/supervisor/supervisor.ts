@@ -122,7 +122,7 @@ class JobSupervisor implements Supervisor {
     return new Promise((resolve, reject) => {
       this.core.executor.watch(attemptId, (news) => {
         if (news.kind === "failed") resolve({ ok: false, message: news.message });
-        else resolve({ ok: true, slot: formatInstant(slotAt), attemptId, pid: news.pid });
+        else resolve({ ok: true, slot: formatInstant(slotAt), attemptId, pid: news.pid, holder: news.holder });
       });
       const event = { type: "RUN", source: "manual", slotAt } as const;
       const told = this.core.ask(entry, { event: () => event, now: null, attemptId });

@@ -1,4 +1,5 @@
 import type { RunNowResult } from "../../actors/supervisor/port.js";
+import { holderField } from "../../core/state/ending.js";
 import { formatSecond } from "../../core/time/instant.js";
 import type { ParsedArgs } from "../args.js";
 import { askDaemon } from "../daemon.js";
@@ -11,8 +12,10 @@ import { printValue } from "../output.js";
 export async function runNow(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const identity = oneJob(args, "run");
   const value = (await askDaemon(args, io, { op: "run", identity })) as Extract<RunNowResult, { ok: true }>;
-  const text = () => `started ${identity}, PID ${value.pid}, slot ${value.slot}\n`;
-  await printValue({ identity, slot: value.slot, attempt_id: value.attemptId, pid: value.pid }, text, args, io);
+  const { slot, attemptId: attempt_id, pid, holder } = value;
+  const what = holder === "process" ? `started ${identity}, PID ${pid}` : `sent the request of ${identity}`;
+  const told = { identity, slot, attempt_id, pid, ...holderField(holder) };
+  await printValue(told, () => `${what}, slot ${slot}\n`, args, io);
   return EXIT.ok;
 }
 

@@ -29,7 +29,7 @@ const HEADER = ["JOB", "SCHEDULE", "NEXT (UTC)", "RUNNING", "LAST OUTCOME, PERIO
 const MOST = 10_000_000;
 
 function cellsOf(row: JobStatus, now: number): readonly string[] {
-  const running = row.active.length === 0 ? "-" : row.active.map(({ pid }) => pid).join(",");
+  const running = row.active.length === 0 ? "-" : row.active.map(({ pid, holder }) => holder ?? pid).join(",");
   return [row.identity, `${row.schedule} ${row.timezone}`, nextText(row, now), running, lastText(row)];
 }
 

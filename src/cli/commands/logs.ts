@@ -14,6 +14,7 @@ import { nextLook, Tail } from "../follow.js";
 import type { CliIo } from "../io.js";
 import { parseJobPeriod } from "../job-period.js";
 import { printValue } from "../output.js";
+import { requestRun, requestText } from "../request-text.js";
 import { stateDirectoryOf } from "../state-options.js";
 
 /** Files of a job's runs, oldest first: their names sort so. */
@@ -102,5 +103,18 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const { identity, periodAt } = parseJobPeriod(written);
   const directory = outputDirectoryOf(outputDirectoryIn(stateDirectoryOf(args, io)), identity);
   const wanted = { written, identity, periodAt, directory };
+  if (!args.has("list") && !args.has("follow")) {
+    const request = await requestRun(identity, periodAt, args, io).catch(onlyFiles);
+    if (request !== null) {
+      await printValue(request, () => requestText(request), args, io);
+      return EXIT.ok;
+    }
+  }
   return args.has("follow") ? follow(wanted, args, io) : show(wanted, args, io);
+}
+
+/** Output is kept for jobs that no store knows any more. */
+function onlyFiles(error: unknown): null {
+  if (error instanceof CliError && error.exitCode === EXIT.usage) return null;
+  throw error;
 }

@@ -115,6 +115,11 @@ export function resultOf(ending: Ending): RunResult {
   }
 }
 
+/** Without what somebody else has written: for logs and inspectors, which have more readers than a run's own output. */
+export function withoutExcerpt(ending: Ending): Ending {
+  return "excerpt" in ending ? { ...ending, excerpt: null } : ending;
+}
+
 /** As it is shown in a column: an exit code, a signal, a status. */
 export function endingText(ending: Ending): string {
   switch (ending.kind) {

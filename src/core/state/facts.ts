@@ -31,6 +31,7 @@ export type LedgerFact =
   | (FactBase & {
       readonly kind: "run_ended";
       readonly run: RunKey;
+      readonly holder: HolderKind;
       readonly ending: Ending;
     })
   | (FactBase & {

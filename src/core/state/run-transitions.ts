@@ -24,7 +24,8 @@ export function completeRun(
   const rest = activeStates(document).filter((active) => active !== ended);
   const history = appendHistory(document, entryOf(ended, ending, now), historyLimit);
   const next = { ...withActive(document, rest), History: history };
-  return sealed(document, next, { kind: "run_ended", identity: document.Identity, run, ending, at: now });
+  const holder = ended.Holder ?? "process";
+  return sealed(document, next, { kind: "run_ended", identity: document.Identity, run, holder, ending, at: now });
 }
 
 /**

@@ -15,6 +15,7 @@ import type {
   Termination,
 } from "../../actors/runner/port.js";
 import type { Result } from "../../core/base/result.js";
+import { withoutExcerpt } from "../../core/state/ending.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { redactedText } from "../log/redaction.js";
 import { CHARTS } from "./charts.js";
@@ -141,7 +142,7 @@ export class LauncherWatch implements Runner {
       return;
     }
     const { pid, ending } = event;
-    this.tell(identity, { type: "EXITED", attemptId, pid, ending }, attemptId);
+    this.tell(identity, { type: "EXITED", attemptId, pid, ending: withoutExcerpt(ending) }, attemptId);
   }
 
   private ownerOf(attemptId: string): string {

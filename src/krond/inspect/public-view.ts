@@ -2,10 +2,12 @@
  * What of a job may be shown to whoever looks on: named field by field, so that nothing is shown because it was forgotten.
  * No environment, no standard input, no header, no body; of a command its program, and of a shell's text nothing.
  */
+
 import type { JobDefinition } from "../../core/job/definition.js";
 import { definitionToRaw } from "../../core/job/schema.js";
 import type { RawJob } from "../../core/job/shape.js";
 import type { StateDocument } from "../../core/state/document.js";
+import { type Ending, withoutExcerpt } from "../../core/state/ending.js";
 import type { Undecided } from "../../machines/activation.js";
 import type { EndedPeriod } from "../../machines/draft.js";
 import type { ExecutionSnapshot } from "../../machines/execution.machine.js";
@@ -127,7 +129,8 @@ function publicPeriod({ occasion, verdict, ...context }: PeriodContext): Shown {
   const judged = verdict === null ? null : withInstants(verdict);
   const { decision, ...slot } = occasion;
   const planned = decision === null ? withInstants(slot) : withInstants(decision);
-  return { source: occasion.source, decision: planned, ...withInstants(context), verdict: judged };
+  const ending = publicEnding(context.ending);
+  return { source: occasion.source, decision: planned, ...withInstants(context), verdict: judged, ending };
 }
 
 export function executionSnapshot(execution: ExecutionSnapshot): PublicSnapshot {
@@ -136,11 +139,28 @@ export function executionSnapshot(execution: ExecutionSnapshot): PublicSnapshot 
 
 function publicRun({ attempt, startByAt, timeoutAt, holder, endReason, ending }: ExecutionContext): Shown {
   const { attemptId, source, periodId } = attempt;
-  return { attemptId, source, periodId, ...withInstants({ startByAt, timeoutAt }), holder, endReason, ending };
+  return {
+    attemptId,
+    source,
+    periodId,
+    ...withInstants({ startByAt, timeoutAt }),
+    holder,
+    endReason,
+    ending: publicEnding(ending),
+  };
+}
+
+function publicEnding(ending: Ending | null): Ending | null {
+  return ending === null ? null : withoutExcerpt(ending);
+}
+
+function shownEvent(event: ActivationEvent): ActivationEvent {
+  if (event.type === "PAUSE") return { ...event, reason: redactedText(event.reason) };
+  return event.type === "EXITED" ? { ...event, ending: withoutExcerpt(event.ending) } : event;
 }
 
 export function publicEvent(event: ActivationEvent): FrameEvent {
-  const shown = event.type === "PAUSE" ? { ...event, reason: redactedText(event.reason) } : event;
+  const shown = shownEvent(event);
   return { ...withInstants(shown), type: event.type };
 }
 

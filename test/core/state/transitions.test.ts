@@ -212,7 +212,14 @@ describe("completion", () => {
       ],
     ]);
     expect(facts).toEqual([
-      { kind: "run_ended", identity: IDENTITY, run: run(P1, 7), ending: { ...SUCCESS, code: 3 }, at: LATER },
+      {
+        kind: "run_ended",
+        identity: IDENTITY,
+        run: run(P1, 7),
+        holder: "process",
+        ending: { ...SUCCESS, code: 3 },
+        at: LATER,
+      },
     ]);
   });
 

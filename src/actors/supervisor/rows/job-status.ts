@@ -7,6 +7,7 @@ import { cronOccasion, type Occasion } from "../../../core/period/occasion.js";
 import { isPaused } from "../../../core/period/policy.js";
 import { aheadOf } from "../../../core/restart/outlook.js";
 import { activeStates, type StateDocument, standingOf } from "../../../core/state/document.js";
+import { holderField } from "../../../core/state/ending.js";
 import { type EpochMs, formatSecond } from "../../../core/time/instant.js";
 import type { JobStatus } from "../port.js";
 
@@ -61,6 +62,7 @@ export function statusOf(entry: StatusSubject, document: StateDocument, now: Epo
       periodId: active.PeriodID,
       source: active.Source ?? null,
       pid: active.PID,
+      ...holderField(active.Holder ?? "process"),
       startedAt: active.StartedAt,
     })),
   };

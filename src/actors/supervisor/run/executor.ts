@@ -5,6 +5,7 @@
 
 import { decide } from "../../../core/decision/decide.js";
 import type { CompiledRule, Decision } from "../../../core/decision/model.js";
+import type { Holder, HolderKind } from "../../../core/state/ending.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { Attempt } from "../../../machines/activation.js";
 import type { EffectParams } from "../../../machines/effects.js";
@@ -19,13 +20,13 @@ import { Starts } from "./starts.js";
 
 /** How an attempt began, for the one who asked for it. */
 export type AttemptNews =
-  | { readonly kind: "started"; readonly pid: number }
+  | { readonly kind: "started"; readonly pid: number; readonly holder: HolderKind }
   | { readonly kind: "failed"; readonly message: string };
 
 interface Owned {
   readonly entry: JobEntry;
   readonly periodId: string;
-  pid: number;
+  holder: Holder | null;
 }
 
 export class Executor {
@@ -78,7 +79,7 @@ export class Executor {
 
   own(entry: JobEntry, { context: { attempt, holder } }: ExecutionSnapshot): void {
     const { attemptId, periodId } = attempt;
-    if (!this.owned.has(attemptId)) this.owned.set(attemptId, { entry, periodId, pid: holder?.pid ?? 0 });
+    if (!this.owned.has(attemptId)) this.owned.set(attemptId, { entry, periodId, holder });
   }
 
   /** `ahead`: the gate that this attempt was given the id of. */
@@ -93,7 +94,7 @@ export class Executor {
       // Given up meanwhile, which is no failure; the job may rest by now, or be gone.
       this.host.begin(this.closeGate(attemptId));
     } else if (!isRefusal(made)) {
-      owned.pid = made.holder.pid;
+      owned.holder = made.holder;
       this.host.deliver(entry, { type: "READY", attemptId, holder: made.holder });
     } else {
       if (this.isAccepting) this.host.report(made.code, made.message, this.about(entry, "arm", periodId));
@@ -109,7 +110,7 @@ export class Executor {
     this.starts.settled(attemptId);
     const owned = this.owned.get(attemptId);
     if (outcome === "started") {
-      this.tellWatcher(attemptId, { kind: "started", pid: owned?.pid ?? 0 });
+      this.tellWatcher(attemptId, startedNews(owned));
       this.host.deliver(entry, { type: "STARTED", attemptId });
       return;
     }
@@ -182,7 +183,7 @@ export class Executor {
     const { periodId, chosenAt } = decision;
     const attemptId = this.ports.newId();
     const params = { attemptId, source: null, periodId, slotAt: liveAt, chosenAt };
-    this.owned.set(attemptId, { entry, periodId, pid: 0 });
+    this.owned.set(attemptId, { entry, periodId, holder: null });
     const made = this.host.track(this.gates.arm(armRequestOf(entry.definition, params, this.place())));
     const prearmed: Prearmed = { attemptId, periodId, made, rehearsal: null };
     entry.prearmed = prearmed;
@@ -241,7 +242,7 @@ export class Executor {
     const { entry, periodId } = owned;
     if (event.kind === "ended") {
       // Of a short run the end is heard in the same breath as its beginning: it did begin.
-      this.tellWatcher(attemptId, { kind: "started", pid: owned.pid });
+      this.tellWatcher(attemptId, startedNews(owned));
       this.starts.whenCalm(() => this.ended(entry, event));
     } else if (entry.prearmed?.attemptId === attemptId) this.letGo(entry, entry.prearmed);
     else {
@@ -258,6 +259,11 @@ export class Executor {
   private about({ identity }: JobEntry, operation: string, periodId: string | undefined): Trouble {
     return { operation, identity, periodId };
   }
+}
+
+function startedNews(owned: Owned | undefined): AttemptNews {
+  const { pid = 0, kind = "process" } = owned?.holder ?? {};
+  return { kind: "started", pid, holder: kind };
 }
 
 function idOf({ execution }: Attempt): string {

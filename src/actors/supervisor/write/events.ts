@@ -6,7 +6,7 @@
 import type { KronError } from "../../../core/base/errors/kron-error.js";
 import type { LogLevel } from "../../../core/base/errors/registry.js";
 import type { DecisionRecord } from "../../../core/decision/model.js";
-import { endingFields, holderField, isSuccess } from "../../../core/state/ending.js";
+import { endingFields, holderField, isSuccess, withoutExcerpt } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
 
@@ -79,8 +79,13 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       return { at, identity, periodId: run.periodId, event: "started", component: "executor", level: "info", fields };
     }
     case "run_ended": {
-      const { run, ending } = fact;
-      const fields = { pid: run.pid, source: run.source, ...endingFields(ending) };
+      const { run, holder, ending } = fact;
+      const fields = {
+        pid: run.pid,
+        source: run.source,
+        ...endingFields(withoutExcerpt(ending)),
+        ...holderField(holder),
+      };
       const level = isSuccess(ending) ? "info" : "warn";
       return { at, identity, periodId: run.periodId, event: "completed", component: "executor", level, fields };
     }

@@ -55,16 +55,15 @@ export function ledgerRecordOf(
       return record(identity, instantOf(periodId), runKind(source), content);
     }
     case "run_ended": {
-      const { run, ending } = fact;
+      const { run, holder, ending } = fact;
       const started = ended?.StartedAt ?? startedTextOf(document, run.periodId, run.source);
       const begun = { pid: run.pid, attempt_id: ended?.AttemptID ?? null, started_at: started };
-      const held = holderField(ended?.Holder ?? "process");
       const content = {
         period_id: run.periodId,
         source: run.source,
         ...begun,
         ended_at: at,
-        ...held,
+        ...holderField(holder),
         ...endingFields(ending),
       };
       return record(identity, instantOf(run.periodId), runKind(run.source), content);

@@ -6,7 +6,8 @@ export const LOGS: CommandSpec = {
   summary: "show what a run printed",
   usage: "JOB[@PERIOD] [OPTIONS]",
   details: `
-Shows the output of the newest run of JOB, or of the run of PERIOD. --list names the files that are kept, newest last.
+Shows the output of the newest run of JOB, or of the run of PERIOD; of a request the status, how long each part took, and
+the beginning of the answer. --list names the files that are kept, newest last.
 --follow shows it as it is written, and goes on with the next run; with a period it ends when that run does.
 
   kron logs prod/db-backup --follow`,

@@ -227,6 +227,7 @@ describe("sound texts", () => {
       killGraceMs: 3000,
       startGraceMs: 0,
       maxArmed: 0,
+      http: { allowPrivate: false, allow: [], maxConcurrent: 1024, maxPerOrigin: 64 },
       limits: { jobs: 10 },
     });
     expect(applySettings([])).toEqual(SETTINGS_DEFAULTS);

@@ -1,0 +1,57 @@
+/** A run that was a request, as it is on record: there is no output, there is an answer. */
+import { endingText, readEnding } from "../core/state/ending.js";
+import { type EpochMs, formatInstant } from "../core/time/instant.js";
+import { type HistoryRow, readHistory } from "../krond/state/history.js";
+import type { ParsedArgs } from "./args.js";
+import { askOrRead } from "./daemon.js";
+import type { CliIo } from "./io.js";
+
+/** Rows in which the newest run is looked for: between runs lie periods that had none. */
+const ROWS_LOOKED_AT = 200;
+
+/** The newest run, or the one of the period; null: it was no request, or there is none. */
+export async function requestRun(
+  identity: string,
+  periodAt: EpochMs | null,
+  args: ParsedArgs,
+  io: CliIo,
+): Promise<HistoryRow | null> {
+  const beforeAt = periodAt === null ? null : periodAt + 1;
+  const request = { op: "history" as const, identity, limit: ROWS_LOOKED_AT, beforeAt };
+  const { value: rows } = await askOrRead(args, io, request, (reader) => readHistory(reader, request));
+  const runs = (rows as readonly HistoryRow[]).filter(({ started_at }) => started_at !== null);
+  const run = runs.find(({ period_id }) => periodAt === null || period_id === formatInstant(periodAt));
+  return run?.holder === "request" ? run : null;
+}
+
+export function requestText(row: HistoryRow): string {
+  const { period_id, source, started_at, ended_at, bytes, excerpt, detail } = row;
+  const what = source === null ? period_id : `${period_id} (${source})`;
+  const head = `${what}: sent ${started_at ?? "at an unknown time"}`;
+  if (ended_at === null) return `${head}, no answer yet\n`;
+  const reason = row.reason === null ? "" : ` (${row.reason})`;
+  const how = row.sent === false ? `not sent${reason}` : `${endingText(readEnding({ ...row }))}${reason}`;
+  const lines = [
+    `${head}, ended ${ended_at}: ${how}`,
+    ...(detail === undefined || detail === "" ? [] : [detail]),
+    ...(row.duration_ms === undefined ? [] : [`${timingsText(row)}; ${bytes ?? 0} bytes`]),
+    ...(excerpt === undefined || excerpt === "" ? [] : ["", harmless(excerpt)]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function timingsText({ duration_ms, timings }: HistoryRow): string {
+  const parts = [
+    ["name lookup", timings?.dns_ms],
+    ["connect", timings?.connect_ms],
+    ["TLS", timings?.tls_ms],
+    ["first byte", timings?.first_byte_ms],
+    ["total", duration_ms],
+  ] as const;
+  return parts.flatMap(([name, ms]) => (ms == null ? [] : [`${name} ${ms} ms`])).join(", ");
+}
+
+/** Whoever answered chose the words: nothing in them is obeyed by a terminal. */
+function harmless(text: string): string {
+  return text.replace(/[^\P{C}\n\t]/gu, "\uFFFD");
+}
