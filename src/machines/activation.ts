@@ -4,8 +4,10 @@
  */
 import type { CompiledRule } from "../core/decision/model.js";
 import type { Policy } from "../core/job/definition.js";
-import { type ActiveState, activeStates, type StateDocument } from "../core/state/document.js";
+import { nextHintEndAt } from "../core/period/governed.js";
+import { type ActiveState, activeStates, hintsOf, type StateDocument } from "../core/state/document.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
+import { resolve } from "./advance.js";
 import { ENGINE, type Engine } from "./engine.js";
 import { type ExecutionSnapshot, executionMachine } from "./execution.machine.js";
 import { type JobSnapshot, jobSnapshotOf } from "./job.machine.js";
@@ -90,7 +92,8 @@ export function liveNominalAt({ period, undecided }: Activation): EpochMs | null
 
 /** The next instant at which the clock alone changes something; null: only an event does. */
 export function nextWakeAt(activation: Activation, successorDueAt: EpochMs | null): EpochMs | null {
-  const instants = [periodWakeAt(activation, successorDueAt), activation.undecided?.retryAt ?? null];
+  const hintEndAt = nextHintEndAt(hintsOf(documentOfActivation(activation)));
+  const instants = [periodWakeAt(activation, successorDueAt), activation.undecided?.retryAt ?? null, hintEndAt];
   for (const { execution } of activation.attempts) {
     instants.push(execution.matches("running") ? execution.context.timeoutAt : null);
   }
@@ -117,7 +120,7 @@ function pauseEndAt(job: JobSnapshot): EpochMs {
 /** S29: the process was started by an earlier daemon, so its gate is long behind it or closed. */
 function adopted(active: ActiveState, scope: JobScope): ExecutionSnapshot {
   const startedAt = instantOf(active.StartedAt);
-  return executionMachine.resolveState({
+  return resolve(executionMachine, {
     value: { running: active.Confirmed === true ? "confirmed" : "released" },
     context: {
       attempt: {

@@ -19,10 +19,32 @@ import type { JobEvent } from "./job-logic.js";
 import type { PeriodSnapshot } from "./period.machine.js";
 import type { PeriodContext, PeriodEvent } from "./period-logic.js";
 
-/** What a step may know of the outside: one instant, and an id that was never used before. */
+/** A gate that was made ahead of its second, for exactly this period (S23). */
+export interface GateAhead {
+  readonly attemptId: string;
+  readonly periodId: string;
+}
+
+/** What a step may know of the outside: one instant, the gate that waits, and ids that were never used before. */
 export interface Moment {
   readonly now: EpochMs;
-  readonly freshId: string;
+  /** The attempt that it was made for takes its id, and no other one does. */
+  readonly gate: GateAhead | null;
+  freshId(): string;
+}
+
+/** What came to its end in a step, as it was then: the activation holds none of it any more. */
+export interface Ended {
+  /** With the end of the period that each one has claimed. */
+  readonly attempts: readonly Attempt[];
+  /** Periods that were never claimed. */
+  readonly periods: readonly EndedPeriod[];
+}
+
+export interface EndedPeriod {
+  readonly period: PeriodSnapshot;
+  /** null: it was given up, or passed over, without an outcome. */
+  readonly closing: Closing | null;
 }
 
 export class Draft {
@@ -30,6 +52,8 @@ export class Draft {
   readonly scope: JobScope;
   readonly moment: Moment;
   readonly outward: OutwardEffect[] = [];
+  private readonly endedAttempts: Attempt[] = [];
+  private readonly endedPeriods: EndedPeriod[] = [];
   job: JobSnapshot;
   period: PeriodSnapshot | null;
   undecided: Undecided | null;
@@ -81,6 +105,12 @@ export class Draft {
     return { job, period, undecided, attempts, passedAt, mustReturn, notedGapAt };
   }
 
+  /** A period that is live again by now has not ended. */
+  get ended(): Ended {
+    const periods = this.endedPeriods.filter(({ period }) => !this.holds(period.context.occasion.periodId));
+    return { attempts: this.endedAttempts, periods };
+  }
+
   tellJob(event: JobEvent): void {
     const { snapshot, effects } = advance(this.engine.job, this.job, event);
     this.job = snapshot;
@@ -103,6 +133,7 @@ export class Draft {
       this.replace({ ...attempt, execution: snapshot });
       this.route(effects, attemptId);
       if (snapshot.matches("ended")) {
+        this.endedAttempts.push(...this.attempts.filter((other) => idOf(other) === attemptId));
         this.attempts = this.attempts.filter((other) => idOf(other) !== attemptId);
       }
     }
@@ -123,20 +154,28 @@ export class Draft {
   /** A new attempt, whose gate is being made. */
   arm(params: Omit<AttemptParams, "attemptId">, startByAt: EpochMs): void {
     const { killGraceMs, timeoutMs } = this.scope;
-    const attempt = { ...params, attemptId: this.moment.freshId };
+    const attempt = { ...params, attemptId: this.attemptIdFor(params) };
     const { snapshot, effects } = begin(this.engine.execution, { attempt, startByAt, killGraceMs, timeoutMs });
     this.attempts = [...this.attempts, { execution: snapshot, period: null }];
     this.route(effects, attempt.attemptId);
   }
 
+  /** The live period is handled, or passed over, or given up. */
+  leave(closing: Closing | null): void {
+    if (this.period !== null) {
+      this.endedPeriods.push({ period: this.period, closing });
+      this.period = null;
+    }
+  }
+
   /** The live period was handled, or needs no outcome: the next one follows it. */
-  pass({ occasion, heldUntilAt }: PeriodContext): void {
+  pass({ occasion, heldUntilAt }: PeriodContext, closing: Closing | null): void {
     if (occasion.source === "cron") {
       const elderDueAt = Math.max(occasion.dueAt, heldUntilAt ?? Number.NEGATIVE_INFINITY);
       this.elder = { dueAt: elderDueAt, madeWayAt: this.moment.now };
       this.passedAt = occasion.slotAt;
     }
-    this.period = null;
+    this.leave(closing);
   }
 
   /** The claim goes into the transaction: from here on the period belongs to its attempt. */
@@ -145,7 +184,17 @@ export class Draft {
     if (attempt !== undefined) {
       this.replace({ ...attempt, period });
     }
-    this.pass(period.context);
+    this.pass(period.context, null);
+  }
+
+  private holds(periodId: string): boolean {
+    const claimed = this.attempts.map(({ period }) => period);
+    return [this.period, ...claimed].some((period) => period?.context.occasion.periodId === periodId);
+  }
+
+  private attemptIdFor({ source, periodId }: Omit<AttemptParams, "attemptId">): string {
+    const { gate } = this.moment;
+    return gate !== null && source === null && gate.periodId === periodId ? gate.attemptId : this.moment.freshId();
   }
 
   private replace(changed: Attempt): void {
@@ -218,7 +267,7 @@ export class Draft {
     const { decision } = context.occasion;
     if (decision === null) throw new Error(`invariant broken: a slot of ${this.document.Identity} was closed`);
     this.tellJob({ type: "CLOSE", decision, closing, now: this.moment.now });
-    this.pass(context);
+    this.pass(context, closing);
   }
 
   private recordStart(attemptId: string): void {

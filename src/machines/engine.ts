@@ -2,6 +2,7 @@
 import { decide } from "../core/decision/decide.js";
 import { planAfter, planOnReturn } from "../core/period/periods.js";
 import { claimVerdict, verdict } from "../core/period/policy.js";
+import { outlook } from "../core/restart/outlook.js";
 import { executionMachine } from "./execution.machine.js";
 import { jobMachine } from "./job.machine.js";
 import { periodMachine } from "./period.machine.js";
@@ -15,6 +16,7 @@ export interface Engine {
   readonly claimVerdict: typeof claimVerdict;
   readonly planOnReturn: typeof planOnReturn;
   readonly planAfter: typeof planAfter;
+  readonly outlook: typeof outlook;
 }
 
 export const ENGINE: Engine = {
@@ -26,4 +28,5 @@ export const ENGINE: Engine = {
   claimVerdict,
   planOnReturn,
   planAfter,
+  outlook,
 };

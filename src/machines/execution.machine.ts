@@ -3,6 +3,7 @@
  * of the claim having become durable, and after a claim there is no way out but a recorded ending.
  */
 import { and, assign, type SnapshotFrom, setup } from "xstate";
+import { compiled } from "./advance.js";
 import { effect } from "./effects.js";
 import {
   type ExecutionContext,
@@ -24,7 +25,7 @@ import {
   terminateParams,
 } from "./execution-logic.js";
 
-export const executionMachine = setup({
+const definition = setup({
   types: {
     context: {} as ExecutionContext,
     events: {} as ExecutionEvent,
@@ -160,5 +161,7 @@ export const executionMachine = setup({
     },
   },
 });
+
+export const executionMachine = compiled(definition);
 
 export type ExecutionSnapshot = SnapshotFrom<typeof executionMachine>;

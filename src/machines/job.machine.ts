@@ -5,6 +5,7 @@
  */
 import { assign, type SnapshotFrom, setup } from "xstate";
 import type { StateDocument } from "../core/state/document.js";
+import { compiled, resolve } from "./advance.js";
 import { effect } from "./effects.js";
 import {
   firstJob,
@@ -18,10 +19,36 @@ import {
   type JobEvent,
   type JobInput,
   persistParams,
+  type RecordEvent,
   recorded,
 } from "./job-logic.js";
 
-export const jobMachine = setup({
+/** The document has changed: on record, then handed on. */
+const ON_RECORD = [
+  "record",
+  { type: "persist", params: ({ context }: { readonly context: JobContext }) => persistParams(context) },
+  "handedOn",
+] as const;
+
+const ROW = { actions: ON_RECORD };
+
+/** Events that change the document and nothing else. */
+const RECORDED = {
+  CLAIM: ROW,
+  CLAIM_SLOT: ROW,
+  CLOSE: ROW,
+  RUN_ENDED: ROW,
+  DEFINED: ROW,
+  REMOVED: ROW,
+  PAUSED: ROW,
+  RESUMED: ROW,
+  HINTED: ROW,
+  UNHINTED: ROW,
+  HINTS_EXPIRED: ROW,
+  NOTED: ROW,
+} satisfies Partial<Record<RecordEvent["type"], typeof ROW>>;
+
+const definition = setup({
   types: {
     context: {} as JobContext,
     events: {} as JobEvent,
@@ -86,48 +113,10 @@ export const jobMachine = setup({
     /** Every change of the document, whatever else the event does. */
     record: {
       on: {
-        CLAIM: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
-        CLAIM_SLOT: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
-        CLOSE: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
+        ...RECORDED,
         RUN_CONFIRMED: { actions: "record" },
-        RUN_ENDED: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
-        DEFINED: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
-        REMOVED: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
-        PAUSED: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
-        RESUMED: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
-        HINTED: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
-        UNHINTED: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
-        HINTS_EXPIRED: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
-        NOTED: {
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
         CONFIGURED: { actions: "configure" },
-        TICK: {
-          guard: "isPauseOver",
-          actions: ["record", { type: "persist", params: ({ context }) => persistParams(context) }, "handedOn"],
-        },
+        TICK: { guard: "isPauseOver", actions: ON_RECORD },
       },
     },
     /** How far the live period is; the period itself is a machine of its own. */
@@ -150,12 +139,14 @@ export const jobMachine = setup({
   },
 });
 
+export const jobMachine = compiled(definition);
+
 export type JobSnapshot = SnapshotFrom<typeof jobMachine>;
 
 /** A snapshot from a document: the same one that the document would be taken from. */
 export function jobSnapshotOf(input: JobInput, machine: typeof jobMachine = jobMachine): JobSnapshot {
   const context = firstJob(input);
-  return machine.resolveState({
+  return resolve(machine, {
     value: { standing: standingState(context), record: {}, period: "none", runs: hasRuns(context) ? "busy" : "idle" },
     context,
   });

@@ -84,7 +84,7 @@ function passOver(draft: Draft, reason: "already_handled" | "before_definition" 
     const { periodId } = context.occasion;
     draft.tellJob({ type: "NOTED", fact: { kind: "before_definition", identity, periodId, at: draft.moment.now } });
   }
-  draft.pass(context);
+  draft.pass(context, null);
   draft.tellJob({ type: "PASSED" });
 }
 
@@ -121,7 +121,7 @@ export function dropLive(draft: Draft): void {
       draft.tellAttempt(attemptId, { type: "CLOSE" });
     }
   }
-  draft.period = null;
+  draft.leave(null);
   draft.undecided = null;
   draft.tellJob({ type: "PASSED" });
 }

@@ -3,6 +3,7 @@
  * as an event; the chart makes sure that a terminal outcome is reached once and never left.
  */
 import { assign, type SnapshotFrom, setup } from "xstate";
+import { compiled } from "./advance.js";
 import { effect } from "./effects.js";
 import {
   countFailure,
@@ -20,7 +21,7 @@ import {
   victimParams,
 } from "./period-logic.js";
 
-export const periodMachine = setup({
+const definition = setup({
   types: {
     context: {} as PeriodContext,
     events: {} as PeriodEvent,
@@ -102,5 +103,7 @@ export const periodMachine = setup({
     },
   },
 });
+
+export const periodMachine = compiled(definition);
 
 export type PeriodSnapshot = SnapshotFrom<typeof periodMachine>;

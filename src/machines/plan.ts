@@ -12,6 +12,7 @@ import { standingOf } from "../core/state/document.js";
 import type { Aftermath } from "../core/state/hint-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { Elder } from "./activation.js";
+import { resolve } from "./advance.js";
 import type { Draft } from "./draft.js";
 
 /** Finds the live occasion where there is none, and looks for it anew on return (S13) and after every change (S41). */
@@ -81,7 +82,7 @@ function planPeriod(draft: Draft): void {
   const { undecided, moment, passedAt, engine, scope, document } = draft;
   if (draft.period !== null && draft.period.context.occasion.source !== "cron" && isWaiting(draft)) {
     // What planned it is gone.
-    draft.period = null;
+    draft.leave(null);
   }
   const hasNothing = draft.period === null && undecided === null;
   if ((draft.mustReturn && isUntouched(draft)) || (hasNothing && passedAt === null)) {
@@ -99,9 +100,21 @@ function planPeriod(draft: Draft): void {
 }
 
 function planReturn(draft: Draft): void {
+  const { scope, engine, document, moment } = draft;
+  const rule = { compiled: scope.compiled, isSuspended: scope.policy.suspend };
+  const look = engine.outlook(rule, standingOf(document), moment.now);
+  if (look.kind === "rest" && look.passed === null) {
+    draft.mustReturn = false;
+    draft.leave(null);
+    draft.undecided = null;
+    if (look.occasion !== null) {
+      live(draft, look.occasion, null);
+    }
+    return;
+  }
   const nominalAt = returnAt(draft);
   draft.mustReturn = false;
-  draft.period = null;
+  draft.leave(null);
   draft.undecided = null;
   take(draft, nominalAt);
 }
@@ -132,7 +145,10 @@ function planGoverned(draft: Draft): void {
   const standing = standingOf(document);
   const occasion = governedOccasion(scope.compiled, standing, () => nextPeriodOf(draft), moment.now);
   draft.mustReturn = false;
-  draft.period = null;
+  if (occasion !== null && isSame(draft.period?.context.occasion, occasion)) {
+    return;
+  }
+  draft.leave(null);
   if (occasion === null) {
     return;
   }
@@ -157,7 +173,7 @@ function nextPeriodOf(draft: Draft): CronOccasion | null {
 }
 
 function live(draft: Draft, occasion: Occasion, heldUntilAt: EpochMs | null): void {
-  draft.period = draft.engine.period.resolveState({
+  draft.period = resolve(draft.engine.period, {
     value: "planned",
     context: { occasion, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null },
   });
@@ -214,4 +230,8 @@ function isWaiting({ period }: Pick<Draft, "period">): boolean {
 /** Planned, and its time has not come. */
 function isAhead({ period, moment }: Draft): boolean {
   return period?.matches("planned") === true && moment.now < period.context.occasion.dueAt;
+}
+
+function isSame(one: Occasion | undefined, { source, slotAt, dueAt: at }: Occasion): boolean {
+  return one?.source === source && one.slotAt === slotAt && one.dueAt === at;
 }

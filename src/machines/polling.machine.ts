@@ -3,6 +3,7 @@
  * out by the driver; the chart says when it is to begin and to end, and what its user is told.
  */
 import { setup } from "xstate";
+import { compiled } from "./advance.js";
 
 export type PollingState = "Inactive" | "Active" | "Stopping";
 export type PollingEvent =
@@ -17,7 +18,7 @@ function hasTasks(event: PollingEvent): boolean {
 
 const carriedOutByDriver = () => {};
 
-export const pollingMachine = setup({
+const definition = setup({
   types: { events: {} as PollingEvent },
   guards: {
     isFirstTask: ({ event }) => hasTasks(event),
@@ -48,3 +49,5 @@ export const pollingMachine = setup({
     },
   },
 });
+
+export const pollingMachine = compiled(definition);

@@ -3,6 +3,7 @@
  * Nothing is validated, stored or waited for here; the driver does that and reports how it went.
  */
 import { setup } from "xstate";
+import { compiled } from "./advance.js";
 
 export type SchedulerState = "Uninitialized" | "Initializing" | "Running" | "Stopping" | "Stopped";
 export type SchedulerLifecycleEvent =
@@ -22,7 +23,7 @@ export type SchedulerEffect =
 
 const carriedOutByDriver = () => {};
 
-export const schedulerMachine = setup({
+const definition = setup({
   types: { events: {} as SchedulerLifecycleEvent },
   actions: {
     refuseAlreadyActive: carriedOutByDriver,
@@ -62,3 +63,5 @@ export const schedulerMachine = setup({
     },
   },
 });
+
+export const schedulerMachine = compiled(definition);

@@ -13,7 +13,7 @@ import type { ClaimedProcess, SlotClaim } from "../core/state/period-transitions
 import type { RunEnding } from "../core/state/run-transitions.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Activation, Attempt, JobScope } from "./activation.js";
-import { Draft, idOf, type Moment } from "./draft.js";
+import { Draft, type Ended, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
 import { ENGINE, type Engine } from "./engine.js";
 import { apply, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
@@ -53,6 +53,7 @@ export interface Step {
   readonly activation: Activation;
   /** In order. Nothing may be done before what stands before it, and GO not before its claim is durable. */
   readonly effects: readonly OutwardEffect[];
+  readonly ended: Ended;
   /** S13: for `nextWakeAt`. */
   readonly successorDueAt: EpochMs | null;
 }
@@ -66,6 +67,7 @@ export function createStepper(engine: Engine): Stepper {
     return {
       activation: draft.result(),
       effects: draft.outward,
+      ended: draft.ended,
       successorDueAt: draft.period?.matches({ eligible: "retrying" }) === true ? successorDueAt(draft) : null,
     };
   };
@@ -157,7 +159,7 @@ function dropHinted(draft: Draft): void {
   const isIdle =
     period?.matches({ eligible: "starting" }) !== true && period?.matches({ eligible: "clearing" }) !== true;
   if (isIdle && (source === "hint-interval" || source === "hint-oneshot")) {
-    draft.period = null;
+    draft.leave(null);
     draft.tellJob({ type: "PASSED" });
   }
 }

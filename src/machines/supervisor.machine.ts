@@ -3,6 +3,7 @@
  * is. Effects are named here and carried out by the supervisor actor.
  */
 import { assign, type SnapshotFrom, setup } from "xstate";
+import { compiled } from "./advance.js";
 import {
   FIRST,
   isFatal,
@@ -14,7 +15,7 @@ import {
 
 const carriedOutByActor = () => {};
 
-export const supervisorMachine = setup({
+const definition = setup({
   types: { context: {} as SupervisorContext, events: {} as SupervisorEvent },
   guards: { isFatal: ({ event }) => isFatal(event) },
   actions: {
@@ -91,5 +92,7 @@ export const supervisorMachine = setup({
     failed: { type: "final", entry: ["stopScheduling", "closeGates", "reportError"] },
   },
 });
+
+export const supervisorMachine = compiled(definition);
 
 export type SupervisorSnapshot = SnapshotFrom<typeof supervisorMachine>;

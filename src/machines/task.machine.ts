@@ -4,6 +4,7 @@
  * depends on nothing but the state and the event. Effects are named, in order; whoever drives the chart carries them out.
  */
 import { raise, setup } from "xstate";
+import { compiled } from "./advance.js";
 
 /** What is owed at one poll. Latches, not counters: many missed occurrences are one fact (P11). */
 export interface TaskFacts {
@@ -41,7 +42,7 @@ function isRetryReached(event: TaskEvent): boolean {
 
 const carriedOutByDriver = () => {};
 
-export const taskMachine = setup({
+const definition = setup({
   types: { events: {} as TaskEvent },
   guards: {
     isRunOwed: ({ event }) => isRunOwed(event),
@@ -89,3 +90,5 @@ export const taskMachine = setup({
     },
   },
 });
+
+export const taskMachine = compiled(definition);

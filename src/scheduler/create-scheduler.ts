@@ -3,8 +3,8 @@
  * answers the calls, and lets one session after the other do the work.
  */
 import type { Result } from "../core/base/result.js";
+import { ChartDriver } from "../machines/chart-driver.js";
 import { type SchedulerEffect, type SchedulerLifecycleEvent, schedulerMachine } from "../machines/scheduler.machine.js";
-import { ChartDriver } from "./chart-driver.js";
 import { SchedulerAlreadyActiveError, SchedulerError, SchedulerInitializationError } from "./errors.js";
 import { Ports } from "./ports.js";
 import { inNameOrder, readRegistrations, type TaskList } from "./registrations.js";

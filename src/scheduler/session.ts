@@ -3,9 +3,9 @@
  * decided is pure (`reconcile`, `claims`, `completions`); here it is carried out: claim durably, start, write the end.
  */
 import { type EpochMs, MINUTE_MS } from "../core/time/instant.js";
+import { ChartDriver } from "../machines/chart-driver.js";
 import { type PollingEffect, pollingMachine } from "../machines/polling.machine.js";
 import { Agenda } from "./agenda.js";
-import { ChartDriver } from "./chart-driver.js";
 import { type Claim, type Evaluation, evaluateTasks } from "./claims.js";
 import { undoClaims } from "./completions.js";
 import { startOfMinute } from "./cron.js";

@@ -1,10 +1,9 @@
 /**
  * When a task is owed, and what a step does to its record. Pure: what happens is decided by the task chart, whose
- * effects are applied here. A step depends only on the state and on three facts, so the chart is asked once for each
- * of the few dozen combinations and its answer remembered: a due task costs a look-up, not an interpreter.
+ * effects are applied here.
  */
-import { transition } from "xstate";
 import type { EpochMs } from "../core/time/instant.js";
+import { advance, resolve } from "../machines/advance.js";
 import {
   type TaskEffect,
   type TaskEvent,
@@ -20,30 +19,10 @@ export interface TaskStep {
   readonly effects: readonly TaskEffect[];
 }
 
-/** XState's own effects (the raised poll) are carried out within the step. */
-function isTaskEffect(type: string): type is TaskEffect {
-  return !type.startsWith("xstate.");
-}
-
-function askChart(state: TaskState, event: TaskEvent): TaskStep {
-  const [next, actions] = transition(taskMachine, taskMachine.resolveState({ value: state }), event);
-  return { state: next.value, effects: actions.map((action) => action.type).filter(isTaskEffect) };
-}
-
-const answers = new Map<string, TaskStep>();
-
-function keyOf(state: TaskState, event: TaskEvent): string {
-  if (event.type !== "POLL") return `${state} ${event.type}`;
-  return `${state} ${event.isOrphaned ? 1 : 0}${event.isOccurrenceDue ? 1 : 0}${event.isRetryReached ? 1 : 0}`;
-}
-
 export function stepTask(state: TaskState, event: TaskEvent): TaskStep {
-  const key = keyOf(state, event);
-  const known = answers.get(key);
-  if (known !== undefined) return known;
-  const step = askChart(state, event);
-  answers.set(key, step);
-  return step;
+  const resting = resolve(taskMachine, { value: state, context: {} });
+  const { snapshot, effects } = advance<typeof taskMachine, { readonly type: TaskEffect }>(taskMachine, resting, event);
+  return { state: snapshot.value, effects: effects.map(({ type }) => type) };
 }
 
 /** The state of a task that no run in this process is busy with. */

@@ -26,7 +26,7 @@ export function interner(): (activation: Activation) => Activation {
 
 /** Everything that a later step may read. Times of writing are left out: no rule reads them. */
 export function keyOf(world: World): string {
-  const { tick, daemon, disk, begun, outcomes, gateLosses, manualRuns } = world;
+  const { tick, daemon, disk, begun, outcomes, gateLosses, manualRuns, hintsSet } = world;
   const processes = world.processes
     .map((process) =>
       [process.attemptId, process.source, process.periodId, process.pid, process.phase, process.latestAt].join(),
@@ -40,6 +40,7 @@ export function keyOf(world: World): string {
     pairs(outcomes),
     gateLosses,
     manualRuns,
+    hintsSet,
     daemonKey(daemon),
   ]);
 }
@@ -73,7 +74,11 @@ function documentKey(document: StateDocument): string {
   const active = activeStates(document).map(({ PeriodID, PID, AttemptID, Source, Confirmed }) => [
     ...[PeriodID, PID, AttemptID, Source, Confirmed],
   ]);
-  const key = JSON.stringify([document.LastHandledPeriodID, document.LastOutcome, document.LastSlot, active]);
+  const { LastHandledPeriodID, LastOutcome, LastSlot, Hints, EvaluatesFrom } = document;
+  // Who has none of these goes by its schedule alone, for which it does not matter when it ran.
+  const isPaced = Hints !== undefined || EvaluatesFrom !== undefined || LastSlot?.["interval"] !== undefined;
+  const pace = isPaced ? [Hints, EvaluatesFrom, document.LastRunAt] : [];
+  const key = JSON.stringify([LastHandledPeriodID, LastOutcome, LastSlot, active, pace]);
   documents.set(document, key);
   return key;
 }
@@ -83,7 +88,9 @@ function activationKey({ job, period, attempts, passedAt, mustReturn, notedGapAt
     documentKey(job.context.document),
     period && [
       period.value,
+      period.context.occasion.source,
       period.context.occasion.slotAt,
+      period.context.occasion.dueAt,
       period.context.heldUntilAt,
       period.context.failures,
       period.context.retryAt,

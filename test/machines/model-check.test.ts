@@ -3,10 +3,11 @@
  * under each policy, with the machines and transitions that run in production.
  */
 import { describe, expect, it } from "vitest";
+import type { Hint } from "../../src/core/governor/hint.js";
 import type { Concurrency } from "../../src/core/job/definition.js";
 import { PRODUCTION } from "./controls.js";
 import { explore } from "./explore.js";
-import { type Bounds, settingOf } from "./world.js";
+import { type Bounds, EPOCH, settingOf, TICK_MS } from "./world.js";
 
 interface Row {
   readonly title: string;
@@ -51,6 +52,56 @@ const ROWS: readonly Row[] = [
   },
 ];
 
+const tick = (n: number): number => EPOCH + n * TICK_MS;
+const oneshot = (expires: number): Hint => ({
+  kind: "oneshot",
+  nextRunAt: tick(1),
+  expiresAt: tick(expires),
+  reason: "r",
+});
+const interval = (expires: number): Hint => ({
+  kind: "interval",
+  intervalMs: TICK_MS,
+  expiresAt: tick(expires),
+  reason: "r",
+});
+
+/** S40-S42: the same, where more than the schedule says when the job runs. */
+const GOVERNED_ROWS: readonly Row[] = [
+  {
+    title: "forbid, a one-shot hint (S42)",
+    concurrency: "forbid",
+    bounds: { ...bounds(2, 0, 0), hints: [oneshot(2)] },
+    began: 3,
+    outcomes: ["executed", "not evaluated", "skipped"],
+  },
+  {
+    title: "forbid, an interval hint (S41)",
+    concurrency: "forbid",
+    bounds: { ...bounds(2, 0, 0), hints: [interval(2)] },
+    began: 4,
+    outcomes: ["executed", "not evaluated", "skipped"],
+  },
+  {
+    title: "forbid, an interval, a gate is lost (S40)",
+    concurrency: "forbid",
+    bounds: { ...bounds(2, 1, 0), everyTicks: 1 },
+    began: 3,
+    outcomes: [],
+  },
+];
+
+/** As large as the time of a long run allows. */
+const LONG_GOVERNED_ROWS: readonly Row[] = [
+  {
+    title: "forbid, a one-shot hint, one tick more",
+    concurrency: "forbid",
+    bounds: { ...bounds(3, 0, 0), hints: [oneshot(3)] },
+    began: 3,
+    outcomes: [...COMMON, "skipped"],
+  },
+];
+
 const LONG_ROWS: readonly Row[] = [
   {
     title: "forbid, one tick more, a gate is lost",
@@ -83,7 +134,11 @@ const LONG_ROWS: readonly Row[] = [
 ];
 
 describe("R5: all reachable worlds: no period begins twice, no run is off the record, nothing passes in silence", () => {
-  it.each([...ROWS, ...(process.env["KRON_TEST_LONG"] === "1" ? LONG_ROWS : [])])("$title", (row) => {
+  it.each([
+    ...ROWS,
+    ...GOVERNED_ROWS,
+    ...(process.env["KRON_TEST_LONG"] === "1" ? [...LONG_ROWS, ...LONG_GOVERNED_ROWS] : []),
+  ])("$title", (row) => {
     const seen = explore(settingOf({ concurrency: row.concurrency }, row.bounds, PRODUCTION));
     console.info(`R5 ${row.title}: ${seen.states} states, ${seen.transitions} transitions`);
     expect([seen.violation, seen.trace, seen.began, seen.outcomes]).toEqual([null, [], row.began, row.outcomes]);

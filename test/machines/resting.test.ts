@@ -123,7 +123,8 @@ function expected(definition: JobDefinition, document: StateDocument, at: number
   const wake = { type: "WAKE", isReturning: true, nominalAt: null } as const;
   const { activation, effects, successorDueAt } = step(scope, activate(document, scope), wake, {
     now: at,
-    freshId: "x",
+    gate: null,
+    freshId: () => "x",
   });
   if (effects.length > 0 || !isResting(activation)) return { standing: "STEP", liveAt: null, wakeAt: null };
   return { standing: "QUIET", liveAt: liveNominalAt(activation), wakeAt: nextWakeAt(activation, successorDueAt) };

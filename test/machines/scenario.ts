@@ -91,7 +91,7 @@ export class Scenario {
   }
 
   tell(now: string, event: ActivationEvent): readonly string[] {
-    const moment = { now: at(now), freshId: `a${this.arms + 1}` };
+    const moment = { now: at(now), gate: null, freshId: () => `a${this.arms + 1}` };
     const taken = this.step(this.scope, this.activation, event, moment);
     this.arms += taken.effects.filter((effect) => effect.type === "arm").length;
     this.activation = taken.activation;

@@ -37,7 +37,13 @@ describe("suspend, pause, removal", () => {
   it("S17: suspended: no trigger; no timer", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { suspend: true } });
     expect(job.wake(T10)).toEqual([]);
-    expect([job.live, job.wakeAt]).toEqual([`${T10} eligible.judging`, null]);
+    expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} planned`, null, true]);
+  });
+
+  it("S17: suspended: what passes is not evaluated, and that is no gap to be told", () => {
+    const job = new Scenario({ document: HANDLED_9, policy: { suspend: true } });
+    expect(job.wake("2026-03-01T14:10:00Z", true)).toEqual([]);
+    expect([job.wakeAt, job.isResting]).toEqual([null, true]);
   });
 
   it("S17: paused between trigger and claim: the gate is closed, nothing is handled", () => {
@@ -107,11 +113,12 @@ describe("first sight and edits", () => {
 
 describe("gaps and order (S13)", () => {
   it("returning: only the current period; one note for the gap, and only when it grows", () => {
-    const job = new Scenario({ document: HANDLED_9, policy: { suspend: true } });
+    const Pause = { Until: "2026-03-02T00:00:00Z", Reason: "work" };
+    const job = new Scenario({ document: { ...HANDLED_9, Pause } });
     expect(job.wake("2026-03-01T14:10:00Z", true)).toEqual(["persist periods_not_evaluated"]);
     expect(job.wake("2026-03-01T14:20:00Z", true)).toEqual([]);
     expect(job.wake("2026-03-01T15:20:00Z", true)).toEqual(["persist periods_not_evaluated"]);
-    expect(job.live).toBe("2026-03-01T15:00:00Z eligible.judging");
+    expect(job.live).toBe("2026-03-01T15:00:00Z planned");
   });
 
   it("running: periods that are eligible in one tick are evaluated in nominal order", () => {

@@ -3,6 +3,7 @@
  * gates, and a daemon that may die between any two effects. `successors` is everything that can happen next.
  */
 import { compileRule } from "../../src/core/decision/compile.js";
+import type { Hint } from "../../src/core/governor/hint.js";
 import type { Policy } from "../../src/core/job/definition.js";
 import { define } from "../../src/core/state/definition-transitions.js";
 import { activeStates, newDocument, type StateDocument } from "../../src/core/state/document.js";
@@ -60,6 +61,7 @@ export interface World {
   readonly outcomes: Readonly<Record<string, string>>;
   readonly gateLosses: number;
   readonly manualRuns: number;
+  readonly hintsSet: number;
   /** What must never be, as soon as it is. */
   readonly violation: string | null;
 }
@@ -81,11 +83,15 @@ export interface Bounds {
   readonly gateLosses: number;
   /** How often someone asks for one and the same manual run (S40). */
   readonly manualRuns: number;
+  /** Set at any time, in this order (S41). */
+  readonly hints?: readonly Hint[];
+  /** An interval in place of a period every minute (S40). */
+  readonly everyTicks?: number;
 }
 
 export function settingOf(policy: Partial<Policy>, bounds: Bounds, { engine, step }: Protocol): Setting {
   const scope: JobScope = {
-    compiled: compileRule(ruleOf({ schedule: "* * * * *" })),
+    compiled: compileRule(ruleOf({ schedule: scheduleOf(bounds) })),
     policy: policyOf({ deadlineMs: TICK_MS, ...policy }),
     timeoutMs: null,
     startGraceMs: TICK_MS,
@@ -96,13 +102,17 @@ export function settingOf(policy: Partial<Policy>, bounds: Bounds, { engine, ste
   return { bounds, scope, engine, intern, step: remembering(step, intern) };
 }
 
+function scheduleOf({ everyTicks }: Bounds): string {
+  return everyTicks === undefined ? "* * * * *" : `@every ${(everyTicks * TICK_MS) / 1000}s`;
+}
+
 /** A step is pure, so that taking it once is enough: most worlds differ in what surrounds the daemon. */
 function remembering(step: Stepper, intern: Setting["intern"]): Stepper {
   const known = new WeakMap<Activation, Map<string, Step>>();
   return (scope, activation, event, moment) => {
     const steps = known.get(activation) ?? new Map<string, Step>();
     known.set(activation, steps);
-    const key = JSON.stringify([event, moment]);
+    const key = JSON.stringify([event, moment.now, moment.freshId()]);
     const seen = steps.get(key);
     if (seen !== undefined) {
       return seen;
@@ -123,6 +133,7 @@ export const FIRST_WORLD: World = {
   outcomes: {},
   gateLosses: 0,
   manualRuns: 0,
+  hintsSet: 0,
   violation: null,
 };
 
@@ -162,6 +173,11 @@ function daemonSteps(setting: Setting, world: World, daemon: Daemon): readonly S
   if (world.manualRuns < setting.bounds.manualRuns) {
     const asked = { ...world, manualRuns: world.manualRuns + 1 };
     found.push({ label: "run", world: tell(setting, asked, { type: "RUN", source: "manual", slotAt: EPOCH }) });
+  }
+  const hint = setting.bounds.hints?.[world.hintsSet];
+  if (hint !== undefined) {
+    const asked = { ...world, hintsSet: world.hintsSet + 1 };
+    found.push({ label: `hint ${hint.kind}`, world: tell(setting, asked, { type: "HINT", hint }) });
   }
   const [write] = daemon.writes;
   if (write !== undefined) {
@@ -288,7 +304,8 @@ function tell(setting: Setting, world: World, event: ActivationEvent): World {
   if (world.daemon === null) {
     return world;
   }
-  const moment = { now: nowOf(world), freshId: freshId(world) };
+  const id = freshId(world);
+  const moment = { now: nowOf(world), gate: null, freshId: () => id };
   const { activation, effects } = setting.step(setting.scope, world.daemon.activation, event, moment);
   let next: World = { ...world, daemon: { ...world.daemon, activation } };
   for (const effect of effects) {

@@ -32,6 +32,7 @@ const MACHINE_TESTS = [
   "test/machines/step-life.test.ts",
   "test/machines/model-check.test.ts",
 ];
+const OCCASION_TESTS = ["test/machines/occasions.test.ts", "test/core/state"];
 const LMDB_TESTS = [
   "test/persist/lmdb-contract.test.ts",
   "test/persist/lmdb-directory.test.ts",
@@ -62,7 +63,7 @@ export const MUTANTS = [
   {
     name: "S12: a period that runs may be started again",
     file: POLICY,
-    search: " || isActive(decision.nominalAt, active)",
+    search: " || active.some((run) => run.source === null && run.slotAt === slotAt)",
     replace: "",
     tests: ["test/core/period/policy.test.ts"],
   },
@@ -84,7 +85,7 @@ export const MUTANTS = [
   {
     name: "S22: the claim does not say what runs",
     file: CLAIMS,
-    search: 'const next = withNewest({ ...handled(document, decision, "executed", null) }, active);',
+    search: 'const next = withNewest(handled(document, decision, "executed", null), active, now);',
     replace: 'const next = handled(document, decision, "executed", null);',
     tests: STATE_TESTS,
   },
@@ -151,9 +152,9 @@ export const MUTANTS = [
   {
     name: "S26: forbid does not see runs by hand",
     file: POLICY,
-    search: 'return active.length > 0 ? { kind: "skipped", reason: "concurrency_forbid" } : start;',
+    search: 'return active.length > 0 ? unlessWaiting(waitsForRuns, "concurrency_forbid") : start;',
     replace:
-      'return active.some(({ source }) => source === null) ? { kind: "skipped", reason: "concurrency_forbid" } : start;',
+      'return active.some(({ source }) => source === null) ? unlessWaiting(waitsForRuns, "concurrency_forbid") : start;',
     tests: ["test/core/period/policy.test.ts", "test/machines/step.test.ts"],
   },
   {
@@ -166,9 +167,51 @@ export const MUTANTS = [
   {
     name: "S40: a slot may be claimed twice",
     file: CLAIMS,
-    search: "if (isSlotTaken(document, source, slotAt)) {",
-    replace: "if (isSlotTaken(document, source, slotAt) && slotAt < 0) {",
+    search: "if (isSlotUsed(document, source, slotAt)) {",
+    replace: "if (isSlotUsed(document, source, slotAt) && slotAt < 0) {",
     tests: STATE_TESTS,
+  },
+  {
+    name: "S40: a slot that was claimed is planned again",
+    file: POLICY,
+    search: "return last.ok && slotAt <= last.value;",
+    replace: "return last.ok && slotAt < last.value;",
+    tests: OCCASION_TESTS,
+  },
+  {
+    name: "S41: a hint survives its TTL",
+    file: "src/core/state/hint-transitions.ts",
+    search: "(hints?.[kind]?.expiresAt ?? now) <= now",
+    replace: "(hints?.[kind]?.expiresAt ?? now) < 0",
+    tests: OCCASION_TESTS,
+  },
+  {
+    name: "S41: nobody wakes when a hint ends",
+    file: "src/machines/activation.ts",
+    search: "const hintEndAt = nextHintEndAt(hintsOf(documentOfActivation(activation)));",
+    replace: "const hintEndAt = nextHintEndAt(undefined ?? (hintsOf(documentOfActivation(activation)) && undefined));",
+    tests: OCCASION_TESTS,
+  },
+  {
+    name: "S41: what passed in a hint is evaluated when it ends",
+    file: POLICY,
+    search: "return evaluatesFromAt !== null && dueAt(decision) < evaluatesFromAt;",
+    replace: "return evaluatesFromAt !== null && dueAt(decision) < 0;",
+    tests: OCCASION_TESTS,
+  },
+  {
+    name: "S42: a one-shot is not consumed",
+    file: CLAIMS,
+    search: 'source === "hint-oneshot" ? consumeOneshot(document, aftermath, now) : unchanged(document);',
+    replace: 'source === "none" ? consumeOneshot(document, aftermath, now) : unchanged(document);',
+    tests: OCCASION_TESTS,
+  },
+  {
+    name: "S40: a slot forgets when the last run began",
+    file: CLAIMS,
+    search: ", LastRunAt: formatSecond(now) }",
+    replace: " }",
+    tests: OCCASION_TESTS,
   },
   {
     name: "S23: GO before the claim is durable",
@@ -181,17 +224,17 @@ export const MUTANTS = [
   {
     name: "S20, S23: the claim is written without judging once more",
     file: STEP,
-    search: '  if (verdict.kind === "start") {\n    draft.tellJob({ type: "CLAIM"',
-    replace: '  if (verdict.kind !== "replace") {\n    draft.tellJob({ type: "CLAIM"',
+    search: '  if (verdict.kind === "start") {\n    const claimed',
+    replace: '  if (verdict.kind !== "replace") {\n    const claimed',
     tests: MACHINE_TESTS,
   },
   {
     name: "S16, S17: a gate stays open although its definition is gone",
     file: "src/machines/judge.ts",
     search:
-      '    if (source === null && isUnclaimed(execution)) {\n      draft.tellAttempt(attemptId, { type: "CLOSE" });',
+      '    if (isOwnSource(source) && isUnclaimed(execution)) {\n      draft.tellAttempt(attemptId, { type: "CLOSE" });',
     replace:
-      '    if (source === null && isUnclaimed(execution) && attemptId === "") {\n      draft.tellAttempt(attemptId, { type: "CLOSE" });',
+      '    if (isOwnSource(source) && isUnclaimed(execution) && attemptId === "") {\n      draft.tellAttempt(attemptId, { type: "CLOSE" });',
     tests: ["test/faults/gates.test.ts"],
   },
   {
@@ -333,22 +376,22 @@ export const MUTANTS = [
   {
     name: "S23: claims that were rehearsed are released before they are durable",
     file: REHEARSED,
-    search: "await this.committer.add({",
-    replace: "void this.committer.add({",
+    search: "await committer.add({",
+    replace: "void committer.add({",
     tests: REHEARSAL_TESTS,
   },
   {
     name: "S23: a rehearsal stands whatever its job has heard since",
     file: "src/actors/supervisor/rows/job-entry.ts",
-    search: "if (this.prearmed !== null) this.prearmed.rehearsal = null;",
+    search: "if (this.#prearmed !== null) this.#prearmed.rehearsal = null;",
     replace: "",
     tests: REHEARSAL_TESTS,
   },
   {
     name: "S20: a rehearsal holds beyond its second",
     file: REHEARSED,
-    search: "return isOnTime(rehearsal, now) ? { entry, rehearsal } : null;",
-    replace: "return isOnTime(rehearsal, rehearsal.forAt) && now > 0 ? { entry, rehearsal } : null;",
+    search: "return isOnTime(rehearsal, now) ? rehearsal : null;",
+    replace: "return isOnTime(rehearsal, rehearsal.forAt) && now > 0 ? rehearsal : null;",
     tests: REHEARSAL_TESTS,
   },
 ];

@@ -8,6 +8,7 @@ import type { Settings } from "../../core/config/settings.js";
 import type { RecordVersions } from "../../core/decision/record.js";
 import type { Hint, HintKind } from "../../core/governor/hint.js";
 import type { JobDefinition } from "../../core/job/definition.js";
+import type { OccasionSource } from "../../core/period/occasion.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import type { LockTerm } from "../../persist/lock.js";
@@ -58,6 +59,8 @@ export interface JobStatus {
   /** The live period and its chosen time; null when the schedule has none left, or nothing is planned. */
   readonly nextPeriodId: string | null;
   readonly nextChosenTime: string | null;
+  /** Where the next run comes from: `cron`, `interval`, `hint-interval` or `hint-oneshot`. */
+  readonly nextSource: OccasionSource | null;
   readonly lastPeriodId: string | null;
   readonly lastOutcome: string | null;
   readonly lastReason: string | null;

@@ -283,7 +283,7 @@ class JobSupervisor implements Supervisor {
 
   /** An entry is there for as long as anything concerns its job; the row of a job that is gone goes with it. */
   private rest(entry: JobEntry): void {
-    if (!entry.isResting) return;
+    if (entry.life !== "resting") return;
     if (!entry.isRemoved) {
       this.jobs.drop(entry);
       return;

@@ -53,7 +53,7 @@ function occasionOf(next: NextOccasion, period: CronOccasion | null, { slots }: 
   if (source !== "cron") return untaken(source, slotAt, at, slots);
   // The pace asks for a run before the schedule does: a slot of its own.
   if (clamped === "max") return untaken("interval", slotAt, at, slots);
-  return period === null || clamped === null ? period : cronOccasion(period.decision, at);
+  return period === null || at <= period.dueAt ? period : cronOccasion(period.decision, at);
 }
 
 /** S40: a slot that was claimed is never planned again, whatever the clock says by now. */

@@ -65,3 +65,8 @@ export function recordedSource(source: OccasionSource): SlotSource | null {
 export function isOwnSource(recorded: string | null): boolean {
   return recorded === null || (SLOT_SOURCES as readonly string[]).includes(recorded);
 }
+
+/** The nominal time, of a period of the schedule. */
+export function periodOf(occasion: Occasion | null): EpochMs | null {
+  return occasion?.source === "cron" ? occasion.slotAt : null;
+}

@@ -2,15 +2,13 @@
  * What becomes of a job that was never seen before, where that is simple: its document, what the ledger says, and when it
  * is due. Answers as the machines would without taking a step of them: the first load of a large set is nothing else.
  */
-import { decide } from "../decision/decide.js";
 import type { CompiledRule } from "../decision/model.js";
-import { dueAt } from "../period/occasion.js";
-import { nextPeriod, planOnReturn } from "../period/periods.js";
-import { isBeforeDefinition } from "../period/policy.js";
+import { periodOf } from "../period/occasion.js";
 import { define } from "../state/definition-transitions.js";
 import { newDocument, type StateDocument, standingOf } from "../state/document.js";
 import type { LedgerFact } from "../state/facts.js";
 import type { EpochMs } from "../time/instant.js";
+import { outlook } from "./outlook.js";
 
 export interface FirstSight {
   readonly document: StateDocument;
@@ -28,35 +26,15 @@ export interface FirstSightRule {
 }
 
 /** null: something is due, or cannot be decided: that takes a step. */
-export function firstSight(rule: FirstSightRule, now: EpochMs): FirstSight | null {
-  try {
-    return simpleFirstSight(rule, now);
-  } catch {
-    return null;
-  }
-}
-
-function simpleFirstSight({ compiled, definitionHash, isSuspended }: FirstSightRule, now: EpochMs): FirstSight | null {
+export function firstSight({ compiled, definitionHash, isSuspended }: FirstSightRule, now: EpochMs): FirstSight | null {
   const { identity } = compiled.rule;
   const { document, facts } = define(newDocument(identity), definitionHash, null, now);
-  const standing = standingOf(document);
-  const { liveAt: firstAt, gap } = planOnReturn(compiled, standing, now);
-  if (gap !== null) return null;
-  const first = firstAt === null ? null : decide(compiled, firstAt);
-  if (first === null || now < dueAt(first)) return { document, facts, ...resting(compiled, firstAt, isSuspended) };
-  if (isSuspended || !isBeforeDefinition(standing, first)) return null;
+  const look = outlook({ compiled, isSuspended }, standingOf(document), now);
+  if (look.kind === "act") return null;
+  const { occasion, wakeAt, passed } = look;
+  const found = { document, liveAt: periodOf(occasion), wakeAt };
+  if (passed === null) return { ...found, facts };
   // S14: adding a job never fires the past; the ledger says so, and the next period is waited for.
-  const past: LedgerFact = { kind: "before_definition", identity, periodId: first.periodId, at: now };
-  const nextAt = nextPeriod(compiled, first.nominalAt);
-  const next = resting(compiled, nextAt, isSuspended);
-  return next.wakeAt !== null && now >= next.wakeAt ? null : { document, facts: [...facts, past], ...next };
-}
-
-function resting(
-  compiled: CompiledRule,
-  liveAt: EpochMs | null,
-  isSuspended: boolean,
-): Pick<FirstSight, "liveAt" | "wakeAt"> {
-  const wakeAt = liveAt === null || isSuspended ? null : dueAt(decide(compiled, liveAt));
-  return { liveAt, wakeAt };
+  const past: LedgerFact = { kind: "before_definition", identity, periodId: passed.periodId, at: now };
+  return { ...found, facts: [...facts, past] };
 }

@@ -3,6 +3,7 @@
  * is done for every job there is, and most of a document is history.
  */
 
+import type { JobStanding } from "../period/policy.js";
 import {
   activeStates,
   OUTCOMES,
@@ -11,28 +12,20 @@ import {
   type StateDocument,
   standingOf,
 } from "../state/document.js";
-import type { EpochMs } from "../time/instant.js";
+import { type EpochMs, parseInstant } from "../time/instant.js";
 import { plainInstant } from "../time/plain-instant.js";
 
-export interface DocumentMarks {
+export interface DocumentMarks extends JobStanding {
   readonly identity: string;
-  readonly lastHandledAt: EpochMs | null;
-  readonly definedAt: EpochMs | null;
-  readonly carriedAt: EpochMs | null;
-  readonly pausedUntilAt: EpochMs | null;
   readonly definitionHash: string | null;
   readonly isRemoved: boolean;
   readonly hasRuns: boolean;
 }
 
 export function marksOf(document: StateDocument): DocumentMarks {
-  const { lastHandledAt, definedAt, carriedAt, pausedUntilAt } = standingOf(document);
   return {
+    ...standingOf(document),
     identity: document.Identity,
-    lastHandledAt,
-    definedAt,
-    carriedAt,
-    pausedUntilAt,
     definitionHash: document.DefinitionHash ?? null,
     isRemoved: document.RemovedAt !== undefined,
     hasRuns: activeStates(document).length > 0,
@@ -51,18 +44,30 @@ export function marksOfUsual(text: string): DocumentMarks | null {
   const lastHandledAt = instantOrEmpty(raw["LastHandledPeriodID"]);
   const definedAt = instantOrAbsent(raw["DefinedAt"]);
   const carriedAt = instantOrAbsent(raw["CarriedPeriodID"]);
+  const lastRunAt = instantOrAbsent(raw["LastRunAt"]);
+  const slots = raw["LastSlot"] as JobStanding["slots"];
   const isUsual =
     isName(identity) &&
     isOutcome(raw["LastOutcome"], lastHandledAt === null) &&
     !Number.isNaN(lastHandledAt) &&
     !Number.isNaN(definedAt) &&
     !Number.isNaN(carriedAt) &&
+    !Number.isNaN(lastRunAt) &&
+    areSlots(slots) &&
     !Number.isNaN(instantOrEmpty(raw["LastChosenTime"])) &&
     instantOrEmpty(raw["LastNominalTime"]) === lastHandledAt &&
     (definitionHash === null || isName(definitionHash));
   if (!isUsual) return null;
-  const marks = { identity, lastHandledAt, definedAt, carriedAt, definitionHash };
-  return { ...marks, pausedUntilAt: null, isRemoved: false, hasRuns: false };
+  const standing = {
+    lastHandledAt,
+    definedAt,
+    carriedAt,
+    pausedUntilAt: null,
+    evaluatesFromAt: null,
+    lastRunAt,
+    slots,
+  };
+  return { ...standing, hints: undefined, identity, definitionHash, isRemoved: false, hasRuns: false };
 }
 
 type RawDocument = Readonly<Record<string, unknown>>;
@@ -70,7 +75,7 @@ type RawDocument = Readonly<Record<string, unknown>>;
 /** Shorter texts are parsed as they are: looking for what can be left out would cost as much. */
 const SHORT_CHARS = 700;
 const HISTORY = ',"History":[';
-const AFTER_HISTORY = ['],"DefinedAt":"', '],"LastReason":"'] as const;
+const AFTER_HISTORY = ['],"DefinedAt":"', '],"LastReason":"', '],"LastSlot":{'] as const;
 
 function parseWithoutHistory(text: string): RawDocument | null {
   const shorter = text.length < SHORT_CHARS ? null : withoutHistory(text);
@@ -84,7 +89,7 @@ function parseWithoutHistory(text: string): RawDocument | null {
  */
 function withoutHistory(text: string): string | null {
   const start = text.indexOf(HISTORY);
-  const end = Math.max(text.lastIndexOf(AFTER_HISTORY[0]), text.lastIndexOf(AFTER_HISTORY[1]));
+  const end = Math.max(...AFTER_HISTORY.map((mark) => text.lastIndexOf(mark)));
   // Where something runs another list may follow and be cut out too; what runs stands before and is seen.
   if (start < 0 || end < start) return null;
   return text.slice(0, start) + text.slice(end + 1);
@@ -100,7 +105,7 @@ function parseObject(text: string): RawDocument | null {
 }
 
 /** Fields that most documents lack, and those whose form is judged by the full reader. */
-const UNUSUAL = ["ActiveExecution", "OtherActive", "Pause", "RemovedAt", "LastSlot"] as const;
+const UNUSUAL = ["ActiveExecution", "OtherActive", "Pause", "RemovedAt", "Hints", "EvaluatesFrom"] as const;
 
 function hasUnusual(raw: RawDocument): boolean {
   for (const name of UNUSUAL) if (raw[name] !== undefined) return true;
@@ -125,4 +130,11 @@ function isName(value: unknown): value is string {
 
 function isOutcome(value: unknown, isEmpty: boolean): boolean {
   return isEmpty ? value === "" : OUTCOMES.includes(value as Outcome);
+}
+
+/** By source, instants in the form in which Kron writes them. */
+function areSlots(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((at) => typeof at === "string" && parseInstant(at).ok);
 }

@@ -62,21 +62,48 @@ function isOver({ pausedUntilAt, hints }: JobStanding, now: EpochMs): boolean {
   return (pausedUntilAt !== null && now >= pausedUntilAt) || (hintEndAt !== null && now >= hintEndAt);
 }
 
+/** What the schedule alone has next. */
+interface Scheduled {
+  readonly occasion: CronOccasion | null;
+  readonly passed: CronOccasion | null;
+  /** Periods were left out, or the clock is behind what was handled: that is to be put on record. */
+  readonly mustTell: boolean;
+}
+
 function scheduled(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlook {
-  const { compiled, isSuspended } = rule;
-  const { liveAt: firstAt, gap, isStateAhead } = planOnReturn(compiled, standing, now);
-  if (isStateAhead || (gap !== null && !isSuspended)) {
+  const { occasion, passed, mustTell } = scheduledNext(rule, standing, now);
+  return mustTell ? ACT : resting(rule, standing, occasion, passed, now);
+}
+
+function governed(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlook {
+  const asked: Scheduled[] = [];
+  const period = (): CronOccasion | null => {
+    if (rule.compiled.everyMs !== null) return null;
+    const next = scheduledNext(rule, standing, now);
+    asked.push(next);
+    return next.occasion;
+  };
+  const occasion = governedOccasion(rule.compiled, standing, period, now);
+  if (asked.some(({ mustTell }) => mustTell)) {
     return ACT;
   }
-  if (firstAt === null) {
-    return { kind: "rest", occasion: null, wakeAt: null, passed: null };
+  return resting(rule, standing, occasion, asked[0]?.passed ?? null, now);
+}
+
+function scheduledNext(rule: OutlookRule, standing: JobStanding, now: EpochMs): Scheduled {
+  const { compiled, isSuspended } = rule;
+  const { liveAt: firstAt, gap, isStateAhead } = planOnReturn(compiled, standing, now);
+  const mustTell = isStateAhead || (gap !== null && !isSuspended);
+  if (firstAt === null || mustTell) {
+    return { occasion: null, passed: null, mustTell };
   }
   const first = cronOccasion(decide(compiled, firstAt));
   const isHeld = isSuspended || isPaused(standing, now);
-  const passed = !isHeld && now >= first.dueAt && isPassedOver(compiled, first, standing) ? first : null;
-  const nextAt = passed === null ? firstAt : nextPeriod(compiled, firstAt);
-  const occasion = passed === null ? first : nextAt === null ? null : cronOccasion(decide(compiled, nextAt));
-  return resting(rule, standing, occasion, passed, now);
+  if (isHeld || now < first.dueAt || !isPassedOver(compiled, first, standing)) {
+    return { occasion: first, passed: null, mustTell };
+  }
+  const nextAt = nextPeriod(compiled, firstAt);
+  return { occasion: nextAt === null ? null : cronOccasion(decide(compiled, nextAt)), passed: first, mustTell };
 }
 
 /** The usual case takes no judgement: nothing of the window lies before the definition. */
@@ -85,19 +112,6 @@ function isPassedOver(compiled: CompiledRule, { slotAt, decision }: CronOccasion
   const bornAt = Math.max(definedAt ?? Number.NEGATIVE_INFINITY, evaluatesFromAt ?? Number.NEGATIVE_INFINITY);
   if (openingAt(compiled, slotAt) >= bornAt) return false;
   return isBeforeDefinition(standing, decision) || isBeforeEvaluation(standing, decision);
-}
-
-function governed(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlook {
-  const { compiled, isSuspended } = rule;
-  let mustTell = false;
-  const period = (): CronOccasion | null => {
-    if (compiled.everyMs !== null) return null;
-    const { liveAt, gap, isStateAhead } = planOnReturn(compiled, standing, now);
-    mustTell = isStateAhead || (gap !== null && !isSuspended);
-    return liveAt === null ? null : cronOccasion(decide(compiled, liveAt));
-  };
-  const occasion = governedOccasion(compiled, standing, period, now);
-  return mustTell ? ACT : resting(rule, standing, occasion, null, now);
 }
 
 function resting(

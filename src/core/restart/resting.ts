@@ -6,19 +6,17 @@
 
 import type { ErrorCode } from "../base/errors/registry.js";
 import { compileRule } from "../decision/compile.js";
-import { decide } from "../decision/decide.js";
 import type { CompiledRule } from "../decision/model.js";
 import { sha256Hex } from "../decision/seed.js";
 import { canonicalParts, definitionFromCanonical } from "../job/canonical.js";
 import { type ContentHash, contentHashOf } from "../job/content-hash.js";
 import type { JobDefinition } from "../job/definition.js";
 import { canonicalRuleText, readJobDefinition } from "../job/schema.js";
-import { dueAt } from "../period/occasion.js";
-import { nextPeriod, openingAt, planOnReturn } from "../period/periods.js";
-import { isBeforeDefinition } from "../period/policy.js";
+import { periodOf } from "../period/occasion.js";
 import { parseDocument } from "../state/parse.js";
 import { type EpochMs, floorToSecond } from "../time/instant.js";
 import { type DocumentMarks, marksOf, marksOfUsual } from "./marks.js";
+import { outlook } from "./outlook.js";
 import { restingRule } from "./resting-rule.js";
 
 /** In the order of their numbers. */
@@ -186,46 +184,19 @@ function ruleOf(definition: JobDefinition, text: string): KnownRule {
   };
 }
 
-/** S13: as on return. What is not quiet is found out here and carried out by a step. */
+/** What is not quiet is carried out by a step. */
 function planQuiet(
   identity: string,
   contentHash: ContentHash,
   marks: DocumentMarks,
-  { compiled, isSuspended }: KnownRule,
+  rule: KnownRule,
   now: EpochMs,
 ): PlannedRow {
-  const step = rowOf(identity, "STEP", contentHash);
-  const { lastHandledAt, definedAt, pausedUntilAt } = marks;
-  if (pausedUntilAt !== null && now >= pausedUntilAt) return step;
-  const { liveAt: firstAt, gap, isStateAhead } = planOnReturn(compiled, { lastHandledAt, definedAt }, now);
-  if (isStateAhead || gap !== null) return step;
-  const isPassed = firstAt !== null && !isSuspended && isPassedOver(compiled, firstAt, marks, now);
-  const liveAt = isPassed ? nextPeriod(compiled, firstAt) : firstAt;
-  const chosenAt = liveAt === null ? null : dueOrNull(compiled, liveAt);
-  if (liveAt !== null && (chosenAt === null || now >= chosenAt)) return step;
-  const wakeAt = chosenAt === null || isSuspended ? null : Math.max(chosenAt, pausedUntilAt ?? chosenAt);
-  return { identity, standing: "QUIET", contentHash, liveAt, wakeAt, trouble: null };
-}
-
-/** S14: it was due before the definition, and that was noted when the definition came into force. */
-function isPassedOver(compiled: CompiledRule, nominalAt: EpochMs, marks: DocumentMarks, now: EpochMs): boolean {
-  const { definedAt, pausedUntilAt } = marks;
-  if (definedAt === null || floorToSecond(now) === definedAt || pausedUntilAt !== null) return false;
-  // The usual case takes no decision: nothing of the window lies before the definition.
-  if (openingAt(compiled, nominalAt) >= definedAt) return false;
-  try {
-    const decision = decide(compiled, nominalAt);
-    return now >= dueAt(decision) && isBeforeDefinition(marks, decision);
-  } catch {
-    return false;
+  const look = outlook(rule, marks, now);
+  // S14: that a period was passed over is noted when the definition comes into force.
+  if (look.kind === "act" || (look.passed !== null && floorToSecond(now) === marks.definedAt)) {
+    return rowOf(identity, "STEP", contentHash);
   }
-}
-
-/** null: it cannot be decided (S18). */
-function dueOrNull(compiled: CompiledRule, nominalAt: EpochMs): EpochMs | null {
-  try {
-    return dueAt(decide(compiled, nominalAt));
-  } catch {
-    return null;
-  }
+  const { occasion, wakeAt } = look;
+  return { identity, standing: "QUIET", contentHash, liveAt: periodOf(occasion), wakeAt, trouble: null };
 }

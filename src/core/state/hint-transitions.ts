@@ -5,7 +5,7 @@
 import type { HintsInForce } from "../governor/governor.js";
 import type { Hint, HintKind } from "../governor/hint.js";
 import type { PeriodGap } from "../period/periods.js";
-import { type EpochMs, formatInstant } from "../time/instant.js";
+import { type EpochMs, formatInstant, formatSecond, SECOND_MS } from "../time/instant.js";
 import { type HintsState, hintsOf, isSlotUsed, type StateDocument } from "./document.js";
 import type { LedgerFact } from "./facts.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
@@ -28,7 +28,7 @@ export function setHint(document: StateDocument, hint: Hint, now: EpochMs): Tran
   if (isHintUsed(document, hint)) {
     return unchanged(document);
   }
-  const about = { ExpiresAt: formatInstant(hint.expiresAt), SetAt: formatInstant(now), Reason: hint.reason };
+  const about = { ExpiresAt: wholeSecond(hint.expiresAt), SetAt: formatSecond(now), Reason: hint.reason };
   const changed: HintsState =
     hint.kind === "interval"
       ? { Interval: { IntervalMs: hint.intervalMs, ...about } }
@@ -114,9 +114,14 @@ function ending(
     ...(Oneshot === undefined || kinds.includes("oneshot") ? {} : { Oneshot }),
   };
   const hints = Object.keys(left).length === 0 ? {} : { Hints: left };
-  const since = aftermath === null ? {} : { EvaluatesFrom: formatInstant(aftermath.fromAt) };
+  const since = aftermath === null ? {} : { EvaluatesFrom: wholeSecond(aftermath.fromAt) };
   if (aftermath !== null && aftermath.gap !== null) {
     facts.push({ kind: "periods_not_evaluated", identity, ...aftermath.gap, reason: "hinted", at: now });
   }
   return sealed(document, { ...rest, ...since, ...hints }, ...facts);
+}
+
+/** S1, the second that has begun by then included. */
+function wholeSecond(at: EpochMs): string {
+  return formatInstant(Math.ceil(at / SECOND_MS) * SECOND_MS);
 }

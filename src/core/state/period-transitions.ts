@@ -129,7 +129,7 @@ function handled(document: StateDocument, decision: Decision, outcome: Outcome, 
 /** S26: ActiveExecution holds the newest; the one it displaces goes to the head of OtherActive. */
 function withNewest(document: StateDocument, newest: ActiveState, now: EpochMs): StateDocument {
   const older = activeStates(document);
-  const next = { ...document, ActiveExecution: newest, LastRunAt: formatInstant(now) };
+  const next = { ...document, ActiveExecution: newest, LastRunAt: formatSecond(now) };
   return older.length === 0 ? next : { ...next, OtherActive: older };
 }
 

@@ -33,6 +33,8 @@ export interface GapEntry {
   readonly count: number;
   readonly isCountExact: boolean;
   readonly notedAt: string;
+  /** null: nobody was there (S13). */
+  readonly reason: string | null;
 }
 
 export interface PauseEntry {
@@ -121,6 +123,7 @@ function gapEntry(at: EpochMs, raw: Fields): GapEntry {
     count: numberOf(raw["count"]) ?? 1,
     isCountExact: raw["is_count_exact"] === true,
     notedAt: textOf(raw["at"]) ?? "",
+    reason: textOf(raw["reason"]),
   };
 }
 

@@ -219,6 +219,7 @@ function notEvaluated({ entries, nominalAt }: WhyFacts): Finding | null {
   if (gap === undefined) return null;
   const count = gap.isCountExact ? `${gap.count}` : `at least ${gap.count}`;
   const range = `from ${formatSecond(gap.at)} to ${formatSecond(gap.lastAt)}`;
-  const text = `not evaluated: one of ${count} periods ${range} that were passed over, noted at ${gap.notedAt}`;
-  return { kind: "not_evaluated", text, from: gap.at, until: gap.lastAt };
+  const cause = gap.reason === "hinted" ? "while a hint stood in for the schedule, " : "";
+  const text = `not evaluated: one of ${count} periods ${range} that were passed over, ${cause}noted at ${gap.notedAt}`;
+  return { kind: "not_evaluated", reason: gap.reason, text, from: gap.at, until: gap.lastAt };
 }

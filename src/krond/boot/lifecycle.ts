@@ -3,7 +3,7 @@
  * makes of it. Whoever looks on is told of every change.
  */
 import { KronError } from "../../core/base/errors/kron-error.js";
-import { advance, begin } from "../../machines/advance.js";
+import { ChartDriver } from "../../machines/chart-driver.js";
 import { type SupervisorSnapshot, supervisorMachine } from "../../machines/supervisor.machine.js";
 import type { SupervisorEvent } from "../../machines/supervisor-logic.js";
 
@@ -11,20 +11,20 @@ export type LifecycleWatcher = (event: SupervisorEvent, snapshot: SupervisorSnap
 
 export class Lifecycle {
   watcher: LifecycleWatcher | null = null;
-  private current: SupervisorSnapshot = begin(supervisorMachine).snapshot;
+  private readonly chart = new ChartDriver(supervisorMachine, () => {});
 
   get snapshot(): SupervisorSnapshot {
-    return this.current;
+    return this.chart.snapshot;
   }
 
   tell(event: SupervisorEvent): void {
-    this.current = advance(supervisorMachine, this.current, event).snapshot;
-    this.watcher?.(event, this.current);
+    this.chart.send(event);
+    this.watcher?.(event, this.snapshot);
   }
 
   /** The daemon ends now, even where the registry calls the trouble no reason to. */
   fail(cause: unknown): void {
     this.tell({ type: "FAILED", code: cause instanceof KronError ? cause.code : "invariant-broken" });
-    if (this.current.status === "active") this.tell({ type: "STOP" });
+    if (this.snapshot.status === "active") this.tell({ type: "STOP" });
   }
 }

@@ -6,14 +6,16 @@
 import type { Clock, Timer } from "../../actors/clock.js";
 import type { ObservedStep, SupervisorObserver } from "../../actors/supervisor/run/observer.js";
 import type { JobDefinition } from "../../core/job/definition.js";
+import type { StateDocument } from "../../core/state/document.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Activation } from "../../machines/activation.js";
+import { jobSnapshotOf } from "../../machines/job.machine.js";
 import type { ActivationEvent } from "../../machines/step.js";
 import { type InspectClient, Outgoing } from "./client.js";
 import { wantsIdentity } from "./filter.js";
 import type { Said } from "./frames.js";
-import { type LiveJob, passivatedFrame, presentFrames, steppedFrames } from "./life.js";
-import { publicDefinition } from "./public-view.js";
+import { type LiveJob, passivatedFrame, presentFrames, restingFrame, steppedFrames } from "./life.js";
+import { jobSnapshot, publicDefinition } from "./public-view.js";
 
 export const HUB_LIMITS = {
   /** Observations that wait to be made into frames. */
@@ -24,6 +26,13 @@ export const HUB_LIMITS = {
 } as const;
 
 type Observation =
+  | {
+      readonly type: "greeted";
+      readonly definition: JobDefinition;
+      readonly document: StateDocument;
+      readonly wakeAt: EpochMs | null;
+      readonly now: EpochMs;
+    }
   | { readonly type: "activated"; readonly live: KnownJob; readonly now: EpochMs }
   | {
       readonly type: "stepped";
@@ -65,6 +74,10 @@ export class InspectHub implements SupervisorObserver {
 
   get isWatched(): boolean {
     return this.clients.size > 0;
+  }
+
+  greeted(definition: JobDefinition, document: StateDocument, wakeAt: EpochMs | null, now: EpochMs): void {
+    if (this.isWatched) this.observe({ type: "greeted", definition, document, wakeAt, now });
   }
 
   activated(definition: JobDefinition, activation: Activation, now: EpochMs): void {
@@ -158,7 +171,7 @@ export class InspectHub implements SupervisorObserver {
 
   private tell(observation: Observation): void {
     const interested = [...this.clients].filter((client) => isFor(client, observation));
-    if (observation.type !== "activated") this.listBefore(observation, interested);
+    if (observation.type !== "activated" && observation.type !== "greeted") this.listBefore(observation, interested);
     const frames = interested.length === 0 ? [] : this.framesOf(observation);
     this.keep(observation);
     for (const said of frames) {
@@ -176,6 +189,10 @@ export class InspectHub implements SupervisorObserver {
 
   private framesOf(observation: Observation): readonly Said[] {
     switch (observation.type) {
+      case "greeted": {
+        const { definition, document, wakeAt, now } = observation;
+        return [greetedFrame(definition, document, wakeAt, now)];
+      }
       case "activated":
         return presentFrames(shown(observation.live), observation.now);
       case "stepped": {
@@ -207,9 +224,19 @@ export class InspectHub implements SupervisorObserver {
       case "passivated":
         this.live.delete(observation.identity);
         return;
+      case "greeted":
+        for (const identities of this.listings) identities.add(observation.definition.identity);
+        return;
       case "said":
     }
   }
+}
+
+function greetedFrame(definition: JobDefinition, document: StateDocument, wakeAt: EpochMs | null, now: EpochMs): Said {
+  const { identity, policy } = definition;
+  const job = jobSnapshotOf({ document, historyLimit: document.History.length, isSuspended: policy.suspend });
+  const shownJob = { job, definition: publicDefinition(definition), undecided: null, isResting: true, wakeAt };
+  return restingFrame(identity, jobSnapshot(shownJob), now);
 }
 
 function shown({ identity, definition, activation }: KnownJob): LiveJob {
@@ -217,8 +244,16 @@ function shown({ identity, definition, activation }: KnownJob): LiveJob {
 }
 
 function identityOf(observation: Observation): string | null {
-  if (observation.type === "said") return null;
-  return observation.type === "activated" ? observation.live.identity : observation.identity;
+  switch (observation.type) {
+    case "said":
+      return null;
+    case "activated":
+      return observation.live.identity;
+    case "greeted":
+      return observation.definition.identity;
+    default:
+      return observation.identity;
+  }
 }
 
 function isFor({ filter }: InspectClient, observation: Observation): boolean {

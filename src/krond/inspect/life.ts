@@ -4,12 +4,11 @@
  */
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Activation, Attempt } from "../../machines/activation.js";
-import type { OutwardEffect } from "../../machines/effects.js";
+import type { Ended } from "../../machines/draft.js";
 import type { ExecutionSnapshot } from "../../machines/execution.machine.js";
 import type { PeriodSnapshot } from "../../machines/period.machine.js";
 import type { ActivationEvent } from "../../machines/step.js";
 import { CHARTS } from "./charts.js";
-import { briefLife, endedExecution, endOfAttempt, endOfClaimed, endOfLive, outcomesIn } from "./endings.js";
 import {
   type ActorBirth,
   type ActorKind,
@@ -26,6 +25,7 @@ import {
   snapshotFrame,
 } from "./frames.js";
 import {
+  endedPeriodSnapshot,
   executionSnapshot,
   isOver,
   type JobView,
@@ -49,7 +49,7 @@ export interface TakenStep {
   readonly event: ActivationEvent;
   readonly before: Activation;
   readonly after: Activation;
-  readonly effects: readonly OutwardEffect[];
+  readonly ended: Ended;
 }
 
 /** All that there is of it now: on its rehydration, and for a client that has just come. */
@@ -101,63 +101,55 @@ const FROM_LAUNCHER: ReadonlySet<ActivationEvent["type"]> = new Set([
   "TERMINATED",
 ]);
 
-/** Every period begins as planned, and one that is due goes on from there in the same step. */
-function bornPeriods({ identity, before, after, effects, event }: TakenStep, now: EpochMs): Said[] {
+/** Every period begins as planned, and one that is due goes on from there in the same step, perhaps to its end. */
+function bornPeriods({ identity, before, after, ended, event }: TakenStep, now: EpochMs): Said[] {
   const [known, present] = [periodsOf(before), periodsOf(after)];
-  const brief = [...outcomesIn(effects).values()].filter(
-    ({ periodId }) => !known.has(periodId) && !present.has(periodId),
-  );
-  const briefLives = brief.flatMap((fact) => {
-    const [first, last] = briefLife(fact);
-    const sessionId = periodSession(identity, fact.periodId);
-    const born = bornActor("period", identity, fact.periodId, { sessionId, snapshot: first }, now);
-    return [born, changed("period", identity, sessionId, event, last, now)];
-  });
-  const born = [...present].filter(([periodId]) => !known.has(periodId));
-  return [
-    ...briefLives,
-    ...born.flatMap(([periodId, period]) => {
-      const first = bornPeriod(identity, period, plannedSnapshot(period), now);
-      if (period.matches("planned")) return [first];
-      const sessionId = periodSession(identity, periodId);
-      return [first, changed("period", identity, sessionId, event, periodSnapshot(period), now)];
-    }),
+  const brief = ended.periods.filter((end) => end.closing !== null && !known.has(periodIdOf(end.period)));
+  const lives = [
+    ...brief.map((end) => ({ period: end.period, last: endedPeriodSnapshot(end) })),
+    ...[...present.values()].map((period) => ({
+      period,
+      last: period.matches("planned") ? null : periodSnapshot(period),
+    })),
   ];
+  return lives
+    .filter(({ period }) => !known.has(periodIdOf(period)))
+    .flatMap(({ period, last }) => {
+      const first = bornPeriod(identity, period, plannedSnapshot(period), now);
+      if (last === null) return [first];
+      const sessionId = periodSession(identity, periodIdOf(period));
+      return [first, changed("period", identity, sessionId, event, last, now)];
+    });
 }
 
-function changedExecutions({ identity, before, after, event }: TakenStep, now: EpochMs): Said[] {
-  const [known, present] = [attemptsOf(before), attemptsOf(after)];
+function changedExecutions({ identity, before, after, ended, event }: TakenStep, now: EpochMs): Said[] {
+  const known = attemptsOf(before);
   const there = after.attempts.flatMap((attempt) => {
     const was = known.get(idOf(attempt));
     if (was === undefined) return [bornExecution(identity, attempt, after, now)];
     if (was.execution === attempt.execution) return [];
     return [changed("execution", identity, idOf(attempt), event, executionSnapshot(attempt.execution), now)];
   });
-  const gone = before.attempts.filter((attempt) => !present.has(idOf(attempt)));
-  const ended = gone.map((attempt) => {
-    const last = endedExecution(endOfAttempt(attempt.execution, event, now));
-    return changed("execution", identity, idOf(attempt), event, last, now);
+  const gone = ended.attempts.filter((attempt) => known.has(idOf(attempt)));
+  const last = gone.map((attempt) => {
+    return changed("execution", identity, idOf(attempt), event, executionSnapshot(attempt.execution), now);
   });
-  return [...there, ...ended];
+  return [...there, ...last];
 }
 
-function changedPeriods(step: TakenStep, now: EpochMs): Said[] {
-  const { identity, before, after, event } = step;
+function changedPeriods({ identity, before, after, ended, event }: TakenStep, now: EpochMs): Said[] {
   const present = periodsOf(after);
+  const last = new Map<string, PublicSnapshot>();
+  for (const { period } of ended.attempts) if (period !== null) last.set(periodIdOf(period), periodSnapshot(period));
+  for (const end of ended.periods) last.set(periodIdOf(end.period), endedPeriodSnapshot(end));
   return [...periodsOf(before)].flatMap(([periodId, was]) => {
     const is = present.get(periodId);
     // One that is kept with its attempt after its end was told of then.
     if (is === was || (is === undefined && isOver(was))) return [];
-    const snapshot = is === undefined ? endOfPeriod(step, periodId, was, now) : periodSnapshot(is);
+    const snapshot = is === undefined ? last.get(periodId) : periodSnapshot(is);
+    if (snapshot === undefined) return [];
     return [changed("period", identity, periodSession(identity, periodId), event, snapshot, now)];
   });
-}
-
-function endOfPeriod(step: TakenStep, periodId: string, was: PeriodSnapshot, now: EpochMs): PublicSnapshot {
-  const { before, event, effects } = step;
-  const owner = before.attempts.find(({ period }) => period === was);
-  if (owner !== undefined) return endOfClaimed(was, endOfAttempt(owner.execution, event, now));
-  return endOfLive(was, outcomesIn(effects).get(periodId));
 }
 
 function changedJob({ identity, definition, before, after, event }: TakenStep, now: EpochMs): Said[] {
@@ -176,6 +168,10 @@ function periodsOf({ period, attempts }: Activation): ReadonlyMap<string, Period
   return new Map(all.map((it) => [it.context.occasion.periodId, it]));
 }
 
+function periodIdOf({ context }: PeriodSnapshot): string {
+  return context.occasion.periodId;
+}
+
 function attemptsOf({ attempts }: Activation): ReadonlyMap<string, Attempt> {
   return new Map(attempts.map((attempt) => [idOf(attempt), attempt]));
 }
@@ -190,7 +186,7 @@ function bornJob(identity: string, snapshot: PublicSnapshot, now: EpochMs): Said
 }
 
 function bornPeriod(identity: string, period: PeriodSnapshot, snapshot: PublicSnapshot, now: EpochMs): Said {
-  const { periodId } = period.context.occasion;
+  const periodId = periodIdOf(period);
   return bornActor("period", identity, periodId, { sessionId: periodSession(identity, periodId), snapshot }, now);
 }
 

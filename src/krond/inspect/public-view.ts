@@ -7,6 +7,7 @@ import { definitionToRaw } from "../../core/job/schema.js";
 import type { RawJob } from "../../core/job/shape.js";
 import type { StateDocument } from "../../core/state/document.js";
 import type { Undecided } from "../../machines/activation.js";
+import type { EndedPeriod } from "../../machines/draft.js";
 import type { ExecutionSnapshot } from "../../machines/execution.machine.js";
 import type { ExecutionContext } from "../../machines/execution-logic.js";
 import type { JobSnapshot } from "../../machines/job.machine.js";
@@ -102,6 +103,13 @@ export function unreadableSnapshot(definition: JobView["definition"]): PublicSna
 
 export function periodSnapshot(period: PeriodSnapshot): PublicSnapshot {
   return snapshotOf(isOver(period) ? "done" : "active", period.value, publicPeriod(period.context));
+}
+
+/** Of a period that no attempt has claimed: with what became of it, or given up. */
+export function endedPeriodSnapshot({ period, closing }: EndedPeriod): PublicSnapshot {
+  const last = periodSnapshot(period);
+  if (closing === null) return { ...last, status: "stopped" };
+  return { ...last, context: { ...last.context, reason: closing.reason } };
 }
 
 /** Its chart cannot go anywhere any more, whatever XState calls a nested final state. */

@@ -3,11 +3,9 @@ import { livenessOf } from "../../actors/process-identity.js";
 import type { JobStatus } from "../../actors/supervisor/port.js";
 import { statusOf } from "../../actors/supervisor/rows/job-status.js";
 import { compileRule } from "../../core/decision/compile.js";
-import { decide } from "../../core/decision/decide.js";
-import type { CompiledRule } from "../../core/decision/model.js";
 import { readJobDefinition } from "../../core/job/schema.js";
-import { dueAt } from "../../core/period/occasion.js";
-import { nextPeriod, planOnReturn } from "../../core/period/periods.js";
+import { periodOf } from "../../core/period/occasion.js";
+import { aheadOf } from "../../core/restart/outlook.js";
 import { type ActiveState, activeStates, newDocument, standingOf } from "../../core/state/document.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { currentDefinitions, type StateReader, type StoredVersion } from "../../persist/store.js";
@@ -33,7 +31,8 @@ async function statusesOf(reader: StateReader, { identity, text, isIntact }: Sto
   if (read === null || !read.ok) return [];
   const document = (await documentOf(reader, identity)) ?? newDocument(identity);
   const compiled = compileRule(read.value);
-  const liveAt = aheadOf(compiled, planOnReturn(compiled, standingOf(document), now).liveAt, now);
+  const rule = { compiled, isSuspended: read.value.policy.suspend };
+  const liveAt = periodOf(aheadOf(rule, standingOf(document), now));
   const subject = { identity, definition: read.value, scope: { compiled }, isRemoved: false, liveAt };
   const status = statusOf(subject, document, now);
   return [{ ...status, active: status.active.filter((_, index) => isAlive(activeStates(document)[index])) }];
@@ -41,12 +40,6 @@ async function statusesOf(reader: StateReader, { identity, text, isIntact }: Sto
 
 function readStoredDefinition(text: string): ReturnType<typeof readJobDefinition> {
   return readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
-}
-
-/** While nobody is there, only what is still to come says when the next run may be. */
-function aheadOf(compiled: CompiledRule, liveAt: EpochMs | null, now: EpochMs): EpochMs | null {
-  if (liveAt === null || dueAt(decide(compiled, liveAt)) >= now) return liveAt;
-  return nextPeriod(compiled, liveAt);
 }
 
 /** S27: a process on record that nobody watches may have ended long ago. */

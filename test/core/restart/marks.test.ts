@@ -43,17 +43,21 @@ const usual = fc.record(
     DefinedAt: instant,
     DefinitionHash: fc.constantFrom("abc", '],"DefinedAt":"'),
     CarriedPeriodID: instant,
+    LastRunAt: instant,
+    LastSlot: fc.record({ manual: instant, interval: instant }),
     Later: fc.constantFrom<unknown>(1, { DefinedAt: "x", list: [], DefinedAt2: [[]] }, [{ list: [1], DefinedAt: "y" }]),
   },
   { requiredKeys: ["identity", "handled", "History"] },
 );
 
+const HINT = { ExpiresAt: "2026-03-01T02:00:00Z", SetAt: "2026-03-01T00:00:00Z", Reason: "r" };
 const unusual = fc.record(
   {
     ActiveExecution: active,
     Pause: fc.record({ Until: instant, Reason: words }),
     RemovedAt: instant,
-    LastSlot: fc.record({ manual: instant }),
+    EvaluatesFrom: instant,
+    Hints: fc.constant({ Oneshot: { NextRunAt: "2026-03-01T01:00:00Z", ...HINT } }),
   },
   { requiredKeys: [] },
 );
@@ -115,6 +119,7 @@ describe("marks of a document", () => {
     ["a chosen time that is none", { ...sound, LastChosenTime: "later" }],
     ["a nominal time of another period", { ...sound, ...HANDLED, LastOutcome: "missed", LastNominalTime: LATER }],
     ["a reason that is no text", { ...sound, LastReason: 1 }],
+    ["slots that are none", { ...sound, LastSlot: { manual: "later" } }],
     ["a hash that is no text", { ...sound, DefinitionHash: 1 }],
     ["null for a running execution", { ...sound, ActiveExecution: null }],
   ])("S32: %s: the full reader is asked", (_, document) => {

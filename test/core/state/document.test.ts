@@ -25,6 +25,10 @@ describe("views", () => {
       definedAt: null,
       carriedAt: null,
       pausedUntilAt: null,
+      evaluatesFromAt: null,
+      slots: undefined,
+      lastRunAt: null,
+      hints: undefined,
     });
   });
 
@@ -34,6 +38,10 @@ describe("views", () => {
       definedAt: at("2026-01-01T00:00:00Z"),
       carriedAt: at("2026-01-01T00:00:00Z"),
       pausedUntilAt: at("2026-04-01T00:00:00Z"),
+      evaluatesFromAt: null,
+      slots: FULL.LastSlot,
+      lastRunAt: null,
+      hints: undefined,
     });
   });
 

@@ -57,6 +57,7 @@ describe("claim", () => {
         BootID: "b",
         AttemptID: "a7",
       },
+      LastRunAt: "2026-03-01T02:00:00Z",
     });
   });
 

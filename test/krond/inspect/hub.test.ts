@@ -36,8 +36,8 @@ class Observed {
     document: { LastHandledPeriodID: "2026-03-01T09:00:00Z" },
     step: (scope, before, event, moment) => {
       const taken = step(scope, before, event, moment);
-      const { activation: after, effects } = taken;
-      this.hub.stepped(IDENTITY, event, { before, after, effects, definition: definitionOf(IDENTITY) }, moment.now);
+      const { activation: after, ended } = taken;
+      this.hub.stepped(IDENTITY, event, { before, after, ended, definition: definitionOf(IDENTITY) }, moment.now);
       return taken;
     },
   });
@@ -305,7 +305,7 @@ describe("what a client is told when it comes", () => {
       hub.activated(definitionOf(IDENTITY), scenario.activation, START);
       const [before, after] = [scenario.activation, scenario.activation];
       const told = { type: "DEFINE", hash: "h", carriedAt: null } as const;
-      hub.stepped(IDENTITY, told, { before, after, effects: [], definition: changed }, START);
+      hub.stepped(IDENTITY, told, { before, after, ended: { attempts: [], periods: [] }, definition: changed }, START);
     });
     expect(wire.frames.find(({ sessionId }) => sessionId === IDENTITY)).toMatchObject({
       snapshot: { context: { definition: { schedule: "5 * * * *" } } },

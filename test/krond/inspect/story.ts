@@ -15,10 +15,10 @@ export interface Story {
 export function story(plot: Plot = {}): Story {
   const all: Said[] = [];
   const recording: typeof step = (scope, before, event, moment) => {
-    const { activation: after, effects, successorDueAt } = step(scope, before, event, moment);
-    const taken = { identity: IDENTITY, definition: null, event, before, after, effects };
-    all.push(...steppedFrames(taken, moment.now));
-    return { activation: after, effects, successorDueAt };
+    const taken = step(scope, before, event, moment);
+    const { activation: after, ended } = taken;
+    all.push(...steppedFrames({ identity: IDENTITY, definition: null, event, before, after, ended }, moment.now));
+    return taken;
   };
   const job = new Scenario({ ...plot, step: recording });
   const told = (): readonly Said[] => all.splice(0);

@@ -1,7 +1,7 @@
 /**
- * One identity while anything concerns it: its inbox, what it has started, its definition as far as it was read. A job at
- * rest has none of this; it is a row (`JobRows`) and what the store knows. An entry begins with the first message and is
- * dropped when nothing is under way any more.
+ * What is in memory of one identity while anything concerns it: its definition as far as it was read, what is live of it,
+ * the gate that was made ahead. A job at rest has none of this; it is a row (`JobRows`) and what the store knows. An entry
+ * begins with the first message and is dropped when nothing is under way any more.
  */
 import type { Settings } from "../../../core/config/settings.js";
 import { compileRule } from "../../../core/decision/compile.js";
@@ -10,6 +10,7 @@ import type { JobDefinition } from "../../../core/job/definition.js";
 import { canonicalRuleText } from "../../../core/job/schema.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { Activation, JobScope } from "../../../machines/activation.js";
+import type { GateAhead } from "../../../machines/draft.js";
 import type { ActivationEvent } from "../../../machines/step.js";
 import type { Armed } from "../../launcher/port.js";
 import type { TimelineHandle } from "../../timeline.js";
@@ -18,10 +19,8 @@ import type { Rehearsal } from "../run/rehearsal.js";
 import type { Contribution } from "../write/committer.js";
 import type { JobRows } from "./job-rows.js";
 
-/** A gate made ahead of its second, for exactly this period (S23). */
-export interface Prearmed {
-  readonly attemptId: string;
-  readonly periodId: string;
+/** A gate made ahead of its second. */
+export interface Prearmed extends GateAhead {
   readonly made: Promise<Armed | ArmRefusal>;
   /** null: not yet, or not any more. */
   rehearsal: Rehearsal | null;
@@ -41,115 +40,167 @@ export interface Message {
   readonly onTaken?: () => void;
 }
 
+/**
+ * - `resting`: nothing concerns it; it may be dropped.
+ * - `preparing`: something is made ready ahead of its second.
+ * - `live`: it has an activation, and waits for what is told of it.
+ * - `busy`: it is taking a message, or waits until what it has claimed is durable; messages wait.
+ * - `dropped`: nobody may use it any more: the job has rested since, and another entry may have taken its place.
+ */
+export type JobLife = "resting" | "preparing" | "live" | "busy" | "dropped";
+
 interface Loaded {
   readonly definition: JobDefinition;
   readonly scope: JobScope;
 }
 
 export class JobEntry {
-  activation: Activation | null = null;
+  readonly identity: string;
+  readonly handle: TimelineHandle;
   successorDueAt: EpochMs | null = null;
-  prearmed: Prearmed | null = null;
-  readonly inbox: Message[] = [];
-  isBusy = false;
-  /** Reasons to stay although nothing is under way: something is being prepared. */
-  holds = 0;
   /** What has to become durable with the next write. */
   along: Contribution | null = null;
   /** How many messages it has begun to take: what was read of the job before one of them may not be true any more. */
   heard = 0;
-  /** Nobody may use it any more: the job has rested since, and another entry may have taken its place. */
-  isDropped = false;
-  private loaded: Loaded | null = null;
+  readonly #rows: JobRows;
+  #life: JobLife = "resting";
+  #activation: Activation | null = null;
+  #prearmed: Prearmed | null = null;
+  /** What is being prepared at the moment. */
+  #preparations = 0;
+  #loaded: Loaded | null = null;
 
-  constructor(
-    readonly identity: string,
-    readonly handle: TimelineHandle,
-    private readonly rows: JobRows,
-  ) {}
+  constructor(identity: string, handle: TimelineHandle, rows: JobRows) {
+    this.identity = identity;
+    this.handle = handle;
+    this.#rows = rows;
+  }
+
+  get life(): JobLife {
+    return this.#life;
+  }
+
+  get activation(): Activation | null {
+    return this.#activation;
+  }
+
+  set activation(activation: Activation | null) {
+    this.#activation = activation;
+    this.#lookAtLife();
+  }
+
+  get prearmed(): Prearmed | null {
+    return this.#prearmed;
+  }
+
+  set prearmed(prearmed: Prearmed | null) {
+    this.#prearmed = prearmed;
+    this.#lookAtLife();
+  }
+
+  /** Messages wait from here on. */
+  engage(): void {
+    this.#life = "busy";
+  }
+
+  /** Nothing is being taken any more. */
+  disengage(): void {
+    this.#life = "live";
+    this.#lookAtLife();
+  }
+
+  prepares(by: 1 | -1): void {
+    this.#preparations += by;
+    this.#lookAtLife();
+  }
+
+  drop(): void {
+    this.#life = "dropped";
+  }
 
   get isLoaded(): boolean {
-    return this.loaded !== null;
+    return this.#loaded !== null;
   }
 
   get definition(): JobDefinition {
-    return this.known.definition;
+    return this.#known.definition;
   }
 
   get scope(): JobScope {
-    return this.known.scope;
+    return this.#known.scope;
   }
 
   /** From here on this definition is the one in force. */
   use(definition: JobDefinition, settings: Settings): void {
-    this.loaded = { definition, scope: scopeOf(definition, settings) };
-    this.forgetRehearsal();
+    this.#loaded = { definition, scope: scopeOf(definition, settings) };
+    this.#forgetRehearsal();
   }
 
   useSettings(settings: Settings): void {
-    if (this.loaded !== null) this.use(this.loaded.definition, settings);
+    if (this.#loaded !== null) this.use(this.#loaded.definition, settings);
   }
 
   /** Called before every message is taken. */
   hear(): void {
     this.heard += 1;
-    this.forgetRehearsal();
+    this.#forgetRehearsal();
   }
 
   get liveAt(): EpochMs | null {
-    return this.rows.liveAt(this.handle);
+    return this.#rows.liveAt(this.handle);
   }
 
   set liveAt(at: EpochMs | null) {
-    this.rows.setLiveAt(this.handle, at);
+    this.#rows.setLiveAt(this.handle, at);
   }
 
   /** When the clock next changes something; the timeline may call earlier, to prepare. */
   get wakeAt(): EpochMs | null {
-    return this.rows.wakeAt(this.handle);
+    return this.#rows.wakeAt(this.handle);
   }
 
   set wakeAt(at: EpochMs | null) {
-    this.rows.setWakeAt(this.handle, at);
+    this.#rows.setWakeAt(this.handle, at);
   }
 
   get mustReturn(): boolean {
-    return this.rows.mustReturn(this.handle);
+    return this.#rows.mustReturn(this.handle);
   }
 
   set mustReturn(mustReturn: boolean) {
-    this.rows.setMustReturn(this.handle, mustReturn);
+    this.#rows.setMustReturn(this.handle, mustReturn);
   }
 
   get isUntold(): boolean {
-    return this.rows.isUntold(this.handle);
+    return this.#rows.isUntold(this.handle);
   }
 
   set isUntold(isUntold: boolean) {
-    this.rows.setUntold(this.handle, isUntold);
+    this.#rows.setUntold(this.handle, isUntold);
   }
 
   get isRemoved(): boolean {
-    return this.rows.isRemoved(this.handle);
+    return this.#rows.isRemoved(this.handle);
   }
 
   set isRemoved(isRemoved: boolean) {
-    this.rows.setRemoved(this.handle, isRemoved);
+    this.#rows.setRemoved(this.handle, isRemoved);
   }
 
-  /** Nothing would be lost if it were dropped. */
-  get isResting(): boolean {
-    const { activation, inbox, prearmed, isBusy, holds } = this;
-    return activation === null && inbox.length === 0 && prearmed === null && !isBusy && holds === 0;
+  /** What takes no message is live, or being prepared, or rests. */
+  #lookAtLife(): void {
+    if (this.#life === "busy" || this.#life === "dropped") return;
+    const isPreparing = this.#preparations > 0 || this.#prearmed !== null;
+    this.#life = this.#activation !== null ? "live" : isPreparing ? "preparing" : "resting";
   }
 
-  private forgetRehearsal(): void {
-    if (this.prearmed !== null) this.prearmed.rehearsal = null;
+  #forgetRehearsal(): void {
+    if (this.#prearmed !== null) this.#prearmed.rehearsal = null;
   }
 
-  private get known(): Loaded {
-    if (this.loaded === null) throw new Error(`invariant broken: the definition of ${this.identity} was not read`);
-    return this.loaded;
+  get #known(): Loaded {
+    if (this.#loaded === null) throw new Error(`invariant broken: the definition of ${this.identity} was not read`);
+    return this.#loaded;
   }
 }
 

@@ -5,11 +5,11 @@ import { JobRows } from "./job-rows.js";
 
 export class JobSet {
   readonly rows = new JobRows();
-  private readonly awake = new Map<TimelineHandle, JobEntry>();
+  readonly #awake = new Map<TimelineHandle, JobEntry>();
 
   /** Entries of the jobs that are not at rest. */
   entries(): IterableIterator<JobEntry> {
-    return this.awake.values();
+    return this.#awake.values();
   }
 
   /** null: nobody has this identity. */
@@ -30,16 +30,16 @@ export class JobSet {
   }
 
   at(handle: TimelineHandle): JobEntry {
-    const awake = this.awake.get(handle);
+    const awake = this.#awake.get(handle);
     if (awake !== undefined) return awake;
     const entry = new JobEntry(this.rows.names.identityOf(handle), handle, this.rows);
-    this.awake.set(handle, entry);
+    this.#awake.set(handle, entry);
     return entry;
   }
 
   /** Its entry, if it is not at rest. */
   awakeAt(handle: TimelineHandle): JobEntry | null {
-    return this.awake.get(handle) ?? null;
+    return this.#awake.get(handle) ?? null;
   }
 
   add(identity: string): JobEntry {
@@ -48,9 +48,9 @@ export class JobSet {
 
   /** The job rests: from here on its row and the store are all there is of it. */
   drop(entry: JobEntry): void {
-    if (this.awake.get(entry.handle) !== entry) return;
-    entry.isDropped = true;
-    this.awake.delete(entry.handle);
+    if (this.#awake.get(entry.handle) !== entry) return;
+    entry.drop();
+    this.#awake.delete(entry.handle);
   }
 
   remove(entry: JobEntry): void {

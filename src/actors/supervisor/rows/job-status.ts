@@ -2,9 +2,12 @@
 import { compileRule } from "../../../core/decision/compile.js";
 import { decide } from "../../../core/decision/decide.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
+import { isGoverned } from "../../../core/period/governed.js";
+import { cronOccasion, type Occasion } from "../../../core/period/occasion.js";
 import { isPaused } from "../../../core/period/policy.js";
+import { aheadOf } from "../../../core/restart/outlook.js";
 import { activeStates, type StateDocument, standingOf } from "../../../core/state/document.js";
-import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
+import { type EpochMs, formatSecond } from "../../../core/time/instant.js";
 import type { JobStatus } from "../port.js";
 
 /** What of a job tells its status, besides its document. */
@@ -22,9 +25,24 @@ function standingName(entry: StatusSubject, document: StateDocument, now: EpochM
   return isPaused(standingOf(document), now) ? "paused" : "enabled";
 }
 
+/** The period that is live; of a job that other things govern, what it has next as things stand. */
+function nextOf(
+  { definition, liveAt, isRemoved }: StatusSubject,
+  document: StateDocument,
+  now: EpochMs,
+): Occasion | null {
+  if (isRemoved && liveAt === null) return null;
+  const compiled = compileRule(definition);
+  if (liveAt !== null) return cronOccasion(decide(compiled, liveAt));
+  const standing = standingOf(document);
+  return isGoverned(compiled, standing)
+    ? aheadOf({ compiled, isSuspended: definition.policy.suspend }, standing, now)
+    : null;
+}
+
 export function statusOf(entry: StatusSubject, document: StateDocument, now: EpochMs): JobStatus {
-  const decision = entry.liveAt === null ? null : decide(compileRule(entry.definition), entry.liveAt);
   const standing = standingName(entry, document, now);
+  const next = nextOf(entry, document, now);
   return {
     identity: entry.identity,
     schedule: entry.definition.schedule,
@@ -32,8 +50,9 @@ export function statusOf(entry: StatusSubject, document: StateDocument, now: Epo
     standing,
     pausedUntil: standing === "paused" ? (document.Pause?.Until ?? null) : null,
     pauseReason: standing === "paused" ? (document.Pause?.Reason ?? null) : null,
-    nextPeriodId: decision?.periodId ?? null,
-    nextChosenTime: decision?.chosenAt == null ? null : formatInstant(decision.chosenAt),
+    nextPeriodId: next?.periodId ?? null,
+    nextChosenTime: next === null || next.chosenAt === null ? null : formatSecond(next.dueAt),
+    nextSource: next?.source ?? null,
     lastPeriodId: document.LastHandledPeriodID || null,
     lastOutcome: document.LastOutcome || null,
     lastReason: document.LastReason ?? null,

@@ -1,120 +1,151 @@
 /**
- * The claims of jobs whose gates were made ahead. They are worked out in the seconds before, by the same machines; in
- * their own second all that are due become durable together and are released at once, and the machines take up afterwards
- * what was done in their name.
+ * A start, from the gate that is ready to GO. The claim of each attempt comes here, whether its steps were taken on paper in
+ * the seconds before or by its job just now; those that come together become durable together, and what the machines say to
+ * that is done at once. Everything that is left, such as what is told of it, has time until nothing is being started.
  */
 import type { EpochMs } from "../../../core/time/instant.js";
-import type { Activation } from "../../../machines/activation.js";
+import type { EffectParams } from "../../../machines/effects.js";
+import { turnOfLoop } from "../../turns.js";
 import type { SupervisorPorts } from "../port.js";
-import type { JobEntry, Message, Prearmed } from "../rows/job-entry.js";
+import type { JobEntry, Prearmed } from "../rows/job-entry.js";
 import type { Committer } from "../write/committer.js";
+import type { StepContribution } from "../write/contribution.js";
 import type { Records } from "../write/records.js";
 import type { StepWriter } from "../write/step-writer.js";
+import type { Desk } from "./desk.js";
 import { type Executor, processOf } from "./executor.js";
 import { isRefusal } from "./gates.js";
 import { isOnTime, type Rehearsal, rehearse } from "./rehearsal.js";
 
-export interface ClaimsHost {
-  /** Whoever looks on is to see every step when it is taken. */
-  readonly isSeen: boolean;
-  readonly isStopped: boolean;
-  track<T>(operation: Promise<T>): Promise<T>;
-  begin(operation: Promise<void>): void;
-  /** Takes the job to where it is with its claim; it is kept busy. */
-  enter(entry: JobEntry, activation: Activation, successorDueAt: EpochMs | null): void;
-  /** Lets a job that was kept busy go on: with this, and with what has come for it meanwhile. */
-  goOn(entry: JobEntry, first: Message): Promise<void>;
+/** More of them would keep those that come first waiting for longer than the disk needs. */
+const CLAIMS_PER_COMMIT = 1_000;
+/** Released before everything else has its turn. */
+const RELEASED_PER_TURN = 64;
+
+/** A job that has claimed, and hears nothing until that was released. */
+export interface Claimant {
+  readonly entry: JobEntry;
+  /** What its machines say to it that the claim is durable; null: nothing is to be released. */
+  durable(attemptId: string, now: EpochMs): EffectParams["go"] | null;
 }
 
-/** Of a job that is due. */
 export interface Claim {
-  readonly entry: JobEntry;
-  readonly rehearsal: Rehearsal;
+  readonly actor: Claimant;
+  readonly attemptId: string;
+  readonly contribution: StepContribution;
+  /** When it was taken. */
+  readonly now: EpochMs;
+}
+
+interface Made extends Claim {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface ClaimsParts {
+  readonly ports: Pick<SupervisorPorts, "bootId" | "clock" | "versions">;
+  readonly records: Records;
+  readonly committer: Committer;
+  readonly writer: StepWriter;
+  readonly executor: Executor;
+  readonly desk: Desk & { readonly isStopped: boolean };
 }
 
 export class Claims {
+  readonly #parts: ClaimsParts;
+  #waiting: Made[] = [];
+  #isCommitting = false;
   /** Lines of claims that are durable. */
-  private readonly untold = new Set<() => void>();
+  readonly #untold = new Set<() => void>();
 
-  constructor(
-    private readonly ports: Pick<SupervisorPorts, "bootId" | "clock" | "versions">,
-    private readonly records: Records,
-    private readonly committer: Committer,
-    private readonly writer: StepWriter,
-    private readonly executor: Executor,
-    private readonly host: ClaimsHost,
-  ) {}
+  constructor(parts: ClaimsParts) {
+    this.#parts = parts;
+  }
 
   /** Works out the claim that the gate was made for, as it will be if nothing is heard of the job until then. */
   async prepare(entry: JobEntry, prearmed: Prearmed): Promise<void> {
+    const { desk, ports, records } = this.#parts;
     const { heard, identity, liveAt, wakeAt } = entry;
     const made = await prearmed.made;
-    if (isRefusal(made) || liveAt === null || wakeAt === null || this.host.isSeen || this.host.isStopped) return;
-    const document = await this.records.documentOf(identity);
+    if (isRefusal(made) || liveAt === null || wakeAt === null || desk.isStopped) return;
+    const document = await records.documentOf(identity);
     if (entry.heard !== heard) return;
-    const { attemptId, periodId } = prearmed;
-    const process = processOf(made, this.ports.bootId);
-    const stage = { scope: entry.scope, document, nominalAt: liveAt, periodId, forAt: wakeAt, attemptId, process };
-    prearmed.rehearsal = rehearse(stage, this.ports.versions);
+    const process = processOf(made, ports.bootId);
+    const stage = { scope: entry.scope, document, nominalAt: liveAt, forAt: wakeAt, gate: prearmed, process };
+    prearmed.rehearsal = rehearse(stage, ports.versions);
   }
 
   /** null: there is none that could be taken now, and the job is to be woken instead. */
-  claimOf(entry: JobEntry, now: EpochMs): Claim | null {
+  rehearsalOf(entry: JobEntry, now: EpochMs): Rehearsal | null {
     const rehearsal = entry.prearmed?.rehearsal ?? null;
-    if (rehearsal === null || entry.mustReturn || this.host.isSeen || this.host.isStopped) return null;
-    return isOnTime(rehearsal, now) ? { entry, rehearsal } : null;
+    if (rehearsal === null || entry.mustReturn || this.#parts.desk.isStopped) return null;
+    return isOnTime(rehearsal, now) ? rehearsal : null;
   }
 
-  /** Right after they were found to be on time. */
-  take(claims: readonly Claim[], now: EpochMs): void {
-    if (claims.length > 0) this.host.begin(this.host.track(this.takeNow(claims, now)));
+  /** Resolves when it is durable, was released, and everything of it was told. */
+  make(claim: Claim): Promise<void> {
+    this.#parts.executor.starts.add(claim.attemptId);
+    const { desk } = this.#parts;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ...claim, resolve, reject });
+      if (!this.#isCommitting) desk.begin(desk.track(this.#commitAll()));
+    });
   }
 
   /** What has begun is told before anything else, such as that the daemon has failed. */
   tellAll(): void {
-    for (const tell of [...this.untold]) tell();
+    for (const tell of [...this.#untold]) tell();
   }
 
-  private async takeNow(claims: readonly Claim[], now: EpochMs): Promise<void> {
-    for (const { entry, rehearsal } of claims) {
-      entry.prearmed = null;
-      this.executor.starts.add(rehearsal.go.attemptId);
-      this.host.enter(entry, rehearsal.activation, rehearsal.successorDueAt);
+  async #commitAll(): Promise<void> {
+    const { committer, desk } = this.#parts;
+    this.#isCommitting = true;
+    // After this turn of the loop: jobs that are due together are claimed together.
+    await turnOfLoop();
+    while (this.#waiting.length > 0) {
+      const claims = this.#waiting.splice(0, CLAIMS_PER_COMMIT);
+      try {
+        await committer.add({
+          documents: claims.flatMap(({ contribution }) => contribution.documents),
+          ledger: claims.flatMap(({ contribution }) => contribution.ledger),
+        });
+      } catch (error) {
+        for (const { reject } of claims) reject(error);
+        continue;
+      }
+      desk.begin(desk.track(this.#release(claims)));
     }
-    await this.committer.add({
-      documents: claims.map(({ rehearsal }) => rehearsal.write),
-      ledger: claims.flatMap(({ rehearsal }) => rehearsal.ledger),
-    });
-    // Another commit may have failed meanwhile: from then on nothing is begun.
-    if (this.host.isStopped) {
-      for (const claim of claims) this.teller(claim, now)();
-      return;
-    }
-    const durableAt = this.ports.clock.now();
-    for (const { entry, rehearsal } of claims) this.host.begin(this.executor.release(entry, rehearsal.go));
-    for (const claim of claims) {
-      this.host.begin(this.host.track(this.takeUp(claim, durableAt, this.teller(claim, now))));
+    this.#isCommitting = false;
+  }
+
+  async #release(claims: readonly Made[]): Promise<void> {
+    const { desk, executor, ports } = this.#parts;
+    const durableAt = ports.clock.now();
+    const tellers = claims.map((claim) => this.#tellerOf(claim));
+    for (const [index, { actor, attemptId }] of claims.entries()) {
+      const tell = tellers[index] ?? (() => undefined);
+      // Another commit may have failed meanwhile: from then on nothing is begun.
+      if (desk.isStopped) {
+        tell();
+        continue;
+      }
+      const go = actor.durable(attemptId, durableAt);
+      if (go === null) executor.starts.settled(attemptId);
+      else desk.begin(executor.go(actor.entry, go));
+      executor.starts.whenCalm(tell);
+      if (index % RELEASED_PER_TURN === RELEASED_PER_TURN - 1) await turnOfLoop();
     }
   }
 
   /** The lines of one claim can wait for the starts of others, but not for ever; they are written once. */
-  private teller({ rehearsal }: Claim, now: EpochMs): () => void {
+  #tellerOf({ contribution, now, resolve }: Made): () => void {
     const tell = (): void => {
-      if (!this.untold.delete(tell)) return;
-      for (const { fact, decision } of rehearsal.facts) this.writer.announce({ ...fact, at: now }, decision);
+      if (!this.#untold.delete(tell)) return;
+      const { writer } = this.#parts;
+      for (const { fact, decision } of contribution.facts) writer.announce({ ...fact, at: now }, decision);
+      resolve();
     };
-    this.untold.add(tell);
+    this.#untold.add(tell);
     return tell;
-  }
-
-  private async takeUp({ entry, rehearsal }: Claim, durableAt: EpochMs, tell: () => void): Promise<void> {
-    await new Promise<void>((resolve) =>
-      this.executor.starts.whenCalm(() => {
-        tell();
-        resolve();
-      }),
-    );
-    const durable = { type: "DURABLE", attemptId: rehearsal.go.attemptId } as const;
-    await this.host.goOn(entry, { event: () => durable, now: durableAt });
   }
 }

@@ -3,7 +3,6 @@
  * it is told to the jobs as events. It knows which job an attempt belongs to for exactly as long as the job has it.
  */
 
-import type { ErrorCode } from "../../../core/base/errors/registry.js";
 import { decide } from "../../../core/decision/decide.js";
 import type { CompiledRule, Decision } from "../../../core/decision/model.js";
 import type { ClaimedProcess } from "../../../core/state/period-transitions.js";
@@ -11,12 +10,11 @@ import type { EpochMs } from "../../../core/time/instant.js";
 import type { Attempt } from "../../../machines/activation.js";
 import type { EffectParams } from "../../../machines/effects.js";
 import type { ExecutionSnapshot } from "../../../machines/execution.machine.js";
-import type { ActivationEvent } from "../../../machines/step.js";
 import type { Armed, LauncherEvent } from "../../launcher/port.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry, Prearmed } from "../rows/job-entry.js";
-import type { SupervisorEvent } from "../write/events.js";
 import { adoptedOutput, armRequestOf, type RunPlace } from "./arm-request.js";
+import type { Desk, Trouble } from "./desk.js";
 import { type ArmRefusal, Gates, isRefusal } from "./gates.js";
 import { Starts } from "./starts.js";
 
@@ -24,21 +22,6 @@ import { Starts } from "./starts.js";
 export type AttemptNews =
   | { readonly kind: "started"; readonly pid: number }
   | { readonly kind: "failed"; readonly message: string };
-
-export interface Trouble {
-  readonly operation: string;
-  readonly identity?: string;
-  readonly periodId?: string | undefined;
-}
-
-export interface ExecutorHost {
-  deliver(entry: JobEntry, event: ActivationEvent): void;
-  emit(event: SupervisorEvent): void;
-  report(code: ErrorCode, message: string, about: Trouble): void;
-  /** Counts as under way until it has settled; a rejection is fatal: ports report trouble as values. */
-  track<T>(operation: Promise<T>): Promise<T>;
-  begin(operation: Promise<void>): void;
-}
 
 interface Owned {
   readonly entry: JobEntry;
@@ -52,13 +35,11 @@ export class Executor {
   /** No new gate while false: the daemon is stopping. */
   isAccepting = true;
   private readonly owned = new Map<string, Owned>();
-  /** Released before their machines were told that the claim is durable. */
-  private readonly releasedAhead = new Set<string>();
   private readonly watchers = new Map<string, (news: AttemptNews) => void>();
 
   constructor(
     private readonly ports: SupervisorPorts,
-    private readonly host: ExecutorHost,
+    private readonly host: Desk,
     private readonly place: () => RunPlace,
   ) {
     this.gates = new Gates(ports.launcher, ports.launcher.maxArmed);
@@ -123,17 +104,8 @@ export class Executor {
     if (owned === undefined || isRefusal(made)) this.starts.settled(attemptId);
   }
 
-  /** The claim is durable: no machine need say so first. Each machine asks for GO once more, when it has taken it up. */
-  release(entry: JobEntry, params: EffectParams["go"]): Promise<void> {
-    this.releasedAhead.add(params.attemptId);
-    return this.sendGo(entry, params);
-  }
-
-  async go(entry: JobEntry, params: EffectParams["go"]): Promise<void> {
-    if (!this.releasedAhead.delete(params.attemptId)) await this.sendGo(entry, params);
-  }
-
-  private async sendGo(entry: JobEntry, { attemptId, latestAt }: EffectParams["go"]): Promise<void> {
+  /** The claim is durable, and the machines have said so. */
+  async go(entry: JobEntry, { attemptId, latestAt }: EffectParams["go"]): Promise<void> {
     const outcome = await this.host.track(this.gates.go(attemptId, latestAt));
     this.starts.settled(attemptId);
     const owned = this.owned.get(attemptId);
@@ -202,7 +174,7 @@ export class Executor {
   /** Makes the gate for the live period of a resting job ahead of its second. */
   prepare(entry: JobEntry): Prearmed | null {
     const { liveAt, scope, wakeAt } = entry;
-    const isFree = entry.activation === null && !entry.isBusy && entry.prearmed === null;
+    const isFree = (entry.life === "resting" || entry.life === "preparing") && entry.prearmed === null;
     if (!isFree || liveAt === null || wakeAt === null || !this.hasRoomAhead) return null;
     const decision = decisionAhead(scope.compiled, liveAt);
     if (decision === null || decision.chosenAt === null || decision.chosenAt !== wakeAt) return null;

@@ -3,16 +3,18 @@
  * of it, and of its rest. Looking on changes nothing, and costs nothing while nobody does.
  */
 import type { JobDefinition } from "../../../core/job/definition.js";
+import type { StateDocument } from "../../../core/state/document.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { Activation } from "../../../machines/activation.js";
-import type { OutwardEffect } from "../../../machines/effects.js";
+import type { Ended } from "../../../machines/draft.js";
 import type { ActivationEvent } from "../../../machines/step.js";
 
 export interface SupervisorObserver {
-  /** Whether every step is to be seen when it is taken; otherwise some are taken ahead, and only what comes of them is told. */
-  readonly isWatched: boolean;
-  /** A resting job was brought to life, from its document or by a claim that was worked out ahead. */
+  /** A job was seen for the first time, and rests: that took no step. */
+  greeted(definition: JobDefinition, document: StateDocument, wakeAt: EpochMs | null, now: EpochMs): void;
+  /** A resting job was brought to life, from its document. */
   activated(definition: JobDefinition, activation: Activation, now: EpochMs): void;
+  /** Also of a step that was taken on paper, as soon as it counts. */
   stepped(identity: string, event: ActivationEvent, taken: ObservedStep, now: EpochMs): void;
   /** Nothing is under way any more: its document and its place in the timeline are all that is left. */
   passivated(identity: string, wakeAt: EpochMs | null): void;
@@ -21,7 +23,7 @@ export interface SupervisorObserver {
 export interface ObservedStep {
   readonly before: Activation;
   readonly after: Activation;
-  readonly effects: readonly OutwardEffect[];
+  readonly ended: Ended;
   /** The one that is in force after the step. */
   readonly definition: JobDefinition;
 }

@@ -3,36 +3,30 @@
  * be computed as soon as its gate is ready; what is left for the second itself is one commit and GO. Nothing of it is on
  * record or in force until then, and whatever is heard of the job in between makes it void.
  */
-import type { DecisionRecord } from "../../../core/decision/model.js";
 import type { RecordVersions } from "../../../core/decision/record.js";
 import type { StateDocument } from "../../../core/state/document.js";
-import type { LedgerFact } from "../../../core/state/facts.js";
 import type { ClaimedProcess } from "../../../core/state/period-transitions.js";
-import { serialiseDocument } from "../../../core/state/serialise.js";
 import { type EpochMs, floorToSecond } from "../../../core/time/instant.js";
 import { type Activation, activate, type JobScope } from "../../../machines/activation.js";
-import type { EffectParams } from "../../../machines/effects.js";
-import { step } from "../../../machines/step.js";
-import { documentKey } from "../../../persist/keys.js";
-import type { DocumentWrite, LedgerRecord } from "../../../persist/store.js";
-import { ledgerRecordOf, recordFor } from "../write/ledger-text.js";
+import type { GateAhead, Moment } from "../../../machines/draft.js";
+import { type ActivationEvent, type Step, step } from "../../../machines/step.js";
+import { claimIn, contributionOf, type StepContribution } from "../write/contribution.js";
 
-export interface RehearsedFact {
-  readonly fact: LedgerFact;
-  readonly decision: DecisionRecord | null;
+/** A step that was taken on paper: nobody was told of it yet. */
+export interface PaperStep {
+  readonly event: ActivationEvent;
+  readonly before: Activation;
+  readonly step: Step;
 }
 
 export interface Rehearsal {
   /** The second it holds for: wherever in it the claim is taken, the same is judged and written (S1, S20). */
   readonly forAt: EpochMs;
-  /** With the claim. */
-  readonly activation: Activation;
-  readonly successorDueAt: EpochMs | null;
+  readonly attemptId: string;
+  /** From rest to the claim. */
+  readonly steps: readonly [woken: PaperStep, claimed: PaperStep];
   /** What the claim writes. */
-  readonly write: DocumentWrite;
-  readonly ledger: readonly LedgerRecord[];
-  readonly facts: readonly RehearsedFact[];
-  readonly go: EffectParams["go"];
+  readonly contribution: StepContribution;
 }
 
 /** A job at rest, with a gate that waits for its live period. */
@@ -40,40 +34,32 @@ export interface Stage {
   readonly scope: JobScope;
   readonly document: StateDocument;
   readonly nominalAt: EpochMs;
-  readonly periodId: string;
   /** When the period is due. */
   readonly forAt: EpochMs;
-  readonly attemptId: string;
+  readonly gate: GateAhead;
   readonly process: ClaimedProcess;
 }
 
 /** null: it will be more than a plain claim, and is left to its second. */
 export function rehearse(stage: Stage, versions: RecordVersions): Rehearsal | null {
-  const { scope, document, nominalAt, forAt, attemptId, process } = stage;
-  const moment = { now: forAt, freshId: attemptId };
-  const woken = step(scope, activate(document, scope), { type: "WAKE", isReturning: false, nominalAt }, moment);
-  const [arm, ...others] = woken.effects;
-  const isForGate = arm?.type === "arm" && arm.params.source === null && arm.params.periodId === stage.periodId;
-  if (!isForGate || others.length > 0 || arm.params.attemptId !== attemptId) return null;
-  const claimed = step(scope, woken.activation, { type: "READY", attemptId, process }, moment);
-  const [write, ...more] = claimed.effects;
-  const attempt = claimed.activation.attempts.find(({ execution: { context } }) => {
-    return context.attempt.attemptId === attemptId;
-  });
-  if (write?.type !== "persist" || more.length > 0 || write.params.claimedBy !== attemptId) return null;
-  if (attempt === undefined) return null;
-  const facts = write.params.facts.map((fact) => ({ fact, decision: recordFor(scope.compiled, fact, versions) }));
-  return {
-    forAt,
-    activation: claimed.activation,
-    successorDueAt: claimed.successorDueAt,
-    write: { key: documentKey(document.Identity), text: serialiseDocument(write.params.document) },
-    ledger: facts.map(({ fact, decision }) => ledgerRecordOf(fact, write.params.document, decision)),
-    facts,
-    go: { attemptId, latestAt: attempt.execution.context.startByAt },
-  };
+  const { scope, document, nominalAt, forAt, gate, process } = stage;
+  const { attemptId } = gate;
+  // Whatever is started besides will not be this attempt.
+  const moment = { now: forAt, gate, freshId: () => "" };
+  const rest = activate(document, scope);
+  const woken = taken(scope, rest, { type: "WAKE", isReturning: false, nominalAt }, moment);
+  const [arm, ...others] = woken.step.effects;
+  if (arm?.type !== "arm" || arm.params.attemptId !== attemptId || others.length > 0) return null;
+  const claimed = taken(scope, woken.step.activation, { type: "READY", attemptId, process }, moment);
+  if (claimIn(claimed.step) !== attemptId || claimed.step.effects.length > 1) return null;
+  const contribution = contributionOf(claimed.step, { compiled: scope.compiled, versions, before: document });
+  return contribution === null ? null : { forAt, attemptId, steps: [woken, claimed], contribution };
 }
 
 export function isOnTime({ forAt }: Rehearsal, now: EpochMs): boolean {
   return floorToSecond(now) === forAt;
+}
+
+function taken(scope: JobScope, before: Activation, event: ActivationEvent, moment: Moment): PaperStep {
+  return { event, before, step: step(scope, before, event, moment) };
 }

@@ -10,14 +10,13 @@ import type { SupervisorPorts } from "../port.js";
 import type { JobEntry } from "../rows/job-entry.js";
 import type { JobSet } from "../rows/job-set.js";
 import { ClockReturn } from "../start/clock-return.js";
-import type { Claim } from "./claims.js";
 import type { SupervisorCore } from "./core.js";
 import { LEAST_LEAD_MS } from "./gates.js";
 
 /** Jobs woken before the loop gets to breathe. */
 const WOKEN_PER_TURN = 16;
-/** Claims that were worked out ahead cost so little that those of one commit are taken in one turn. */
-const CLAIMED_PER_TURN = 1_024;
+/** Claims that were worked out ahead cost so little that many are taken in one turn. */
+const CLAIMED_PER_TURN = 256;
 /** Rows looked at, likewise. */
 const LOOKED_AT_PER_TURN = 16_384;
 /** S13: a wake later than this is a return. */
@@ -134,18 +133,15 @@ export class Schedule {
   }
 
   private wakeDue(now: EpochMs, isLateWake: boolean): void {
-    const claims: Claim[] = [];
-    let [woken, hasMore] = [0, true];
-    while (hasMore && woken < WOKEN_PER_TURN && claims.length < CLAIMED_PER_TURN) {
+    let [woken, claimed, hasMore] = [0, 0, true];
+    while (hasMore && woken < WOKEN_PER_TURN && claimed < CLAIMED_PER_TURN) {
       const due = this.timeline.popDue(now, WOKEN_PER_TURN);
       for (const handle of due) {
-        const claim = this.wakeOne(handle, now, isLateWake);
-        if (claim === null) woken += 1;
-        else claims.push(claim);
+        if (this.wakeOne(handle, now, isLateWake)) claimed += 1;
+        else woken += 1;
       }
       hasMore = due.length === WOKEN_PER_TURN;
     }
-    this.core.claims.take(claims, now);
     this.goOn(hasMore, () => {
       // Stopped for long, or the clock was moved in between: the rest is for the next wake, which will say so.
       const isStale = this.clock.now() < now || this.waker.isBehind(LATE_WAKE_MS);
@@ -153,22 +149,22 @@ export class Schedule {
     });
   }
 
-  /** Its claim, if it was worked out ahead; null: it was woken, or there was nothing to wake. */
-  private wakeOne(handle: TimelineHandle, now: EpochMs, isLateWake: boolean): Claim | null {
+  /** Whether its claim was worked out ahead; otherwise it was woken, or there was nothing to wake. */
+  private wakeOne(handle: TimelineHandle, now: EpochMs, isLateWake: boolean): boolean {
     const { rows } = this.jobs;
     const wakeAt = rows.wakeAt(handle);
-    if (wakeAt === null || rows.isUntold(handle)) return null;
+    if (wakeAt === null || rows.isUntold(handle)) return false;
     const entry = this.jobs.at(handle);
     if (wakeAt > now) {
       this.core.prepare(entry);
       this.timeline.set(handle, this.lookAt(wakeAt), rows.liveAt(handle) ?? 0);
-      return null;
+      return false;
     }
     // Another wake may come before all of a late one are told: each job's own lateness counts as well.
     const isReturning = isLateWake || this.isLate(wakeAt, now);
-    const claim = isReturning ? null : this.core.claims.claimOf(entry, this.clock.now());
-    if (claim === null) this.core.deliver(entry, { type: "WAKE", isReturning, nominalAt: rows.liveAt(handle) }, now);
-    return claim;
+    if (!isReturning && this.core.claimAhead(entry, now)) return true;
+    this.core.deliver(entry, { type: "WAKE", isReturning, nominalAt: rows.liveAt(handle) }, now);
+    return false;
   }
 
   private goOn(hasMore: boolean, next: () => void): void {

@@ -4,58 +4,55 @@
  */
 import type { Clock, Timer } from "../../clock.js";
 import { turnOfLoop } from "../../turns.js";
+import type { Desk } from "./desk.js";
 
 /** However much is being started: what can wait is not kept waiting for longer. */
 const WAITS_MS = 500;
 /** Of what has waited, so much is done before everything else has its turn. */
 const DONE_PER_TURN = 8;
 
-export interface StartsHost {
-  /** Counts as under way until it has settled. */
-  track<T>(operation: Promise<T>): Promise<T>;
-  begin(operation: Promise<void>): void;
-}
-
 export class Starts {
   /** Attempts that are due, and neither released nor given up yet. */
-  private readonly underWay = new Set<string>();
-  private readonly waiting: (() => void)[] = [];
-  private timer: Timer | null = null;
-  private isResuming = false;
+  readonly #underWay = new Set<string>();
+  readonly #waiting: (() => void)[] = [];
+  readonly #clock: Clock;
+  readonly #desk: Pick<Desk, "begin" | "track">;
+  #timer: Timer | null = null;
+  #isResuming = false;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly host: StartsHost,
-  ) {}
+  constructor(clock: Clock, desk: Pick<Desk, "begin" | "track">) {
+    this.#clock = clock;
+    this.#desk = desk;
+  }
 
   add(attemptId: string): void {
-    this.underWay.add(attemptId);
+    this.#underWay.add(attemptId);
   }
 
   settled(attemptId: string): void {
-    this.underWay.delete(attemptId);
-    if (this.underWay.size === 0) this.resume();
+    this.#underWay.delete(attemptId);
+    if (this.#underWay.size === 0) this.#resume();
   }
 
   /** When nothing is being started, or after half a second of it. In the order in which they came. */
   whenCalm(act: () => void): void {
-    this.waiting.push(act);
-    if (this.underWay.size === 0) this.resume();
-    else this.timer ??= this.clock.after(WAITS_MS, () => this.resume());
+    this.#waiting.push(act);
+    if (this.#underWay.size === 0) this.#resume();
+    else this.#timer ??= this.#clock.after(WAITS_MS, () => this.#resume());
   }
 
-  private resume(): void {
-    this.timer?.cancel();
-    this.timer = null;
-    if (!this.isResuming && this.waiting.length > 0) this.host.begin(this.host.track(this.resumeInTurns()));
+  #resume(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+    if (!this.#isResuming && this.#waiting.length > 0) this.#desk.begin(this.#desk.track(this.#resumeInTurns()));
   }
 
-  private async resumeInTurns(): Promise<void> {
-    this.isResuming = true;
-    for (let act = this.waiting.shift(), done = 1; act !== undefined; act = this.waiting.shift(), done++) {
+  async #resumeInTurns(): Promise<void> {
+    this.#isResuming = true;
+    for (let act = this.#waiting.shift(), done = 1; act !== undefined; act = this.#waiting.shift(), done++) {
       act();
       if (done % DONE_PER_TURN === 0) await turnOfLoop();
     }
-    this.isResuming = false;
+    this.#isResuming = false;
   }
 }

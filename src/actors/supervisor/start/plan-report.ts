@@ -1,11 +1,13 @@
 /** S16: what a reload would change, computed without changing anything. */
 import { decide } from "../../../core/decision/decide.js";
-import type { CompiledRule } from "../../../core/decision/model.js";
-import type { JobDefinition } from "../../../core/job/definition.js";
+import type { JobDefinition, Policy } from "../../../core/job/definition.js";
 import { definitionToRaw } from "../../../core/job/schema.js";
-import { dueAt } from "../../../core/period/occasion.js";
-import { nextPeriod, planOnReturn } from "../../../core/period/periods.js";
-import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
+import { carriedPeriod } from "../../../core/period/carry.js";
+import { cronOccasion } from "../../../core/period/occasion.js";
+import { planOnReturn } from "../../../core/period/periods.js";
+import { type JobStanding, verdict } from "../../../core/period/policy.js";
+import { aheadOf, type OutlookRule } from "../../../core/restart/outlook.js";
+import { type EpochMs, floorToSecond, formatInstant, formatSecond } from "../../../core/time/instant.js";
 import type { TimelineHandle } from "../../timeline.js";
 import { turnOfLoop } from "../../turns.js";
 import type { ChangedJob } from "../port.js";
@@ -48,16 +50,20 @@ export async function differenceOf(rows: JobRows, wanted: WantedJobs, kept: read
   return { added, changed, removed, unchanged };
 }
 
-/**
- * The chosen time of the first unhandled period that is still to come: what lies behind is never moved into the future, nor
- * triggered by an edit (S14). Empty when it is unschedulable or there is none.
- */
-function chosenText(compiled: CompiledRule, lastHandledAt: EpochMs | null, now: EpochMs): string {
-  const { liveAt: firstAt } = planOnReturn(compiled, { lastHandledAt, definedAt: null }, now);
-  const isBehind = firstAt !== null && dueAt(decide(compiled, firstAt)) < now;
-  const liveAt = isBehind ? nextPeriod(compiled, firstAt) : firstAt;
-  const chosenAt = liveAt === null ? null : decide(compiled, liveAt).chosenAt;
+/** When the job runs next, of what is still to come. Empty when it is unschedulable or there is nothing left. */
+function chosenText(rule: OutlookRule, standing: JobStanding, now: EpochMs): string {
+  const chosenAt = aheadOf(rule, standing, now)?.chosenAt ?? null;
   return chosenAt === null ? "" : formatInstant(chosenAt);
+}
+
+/** S14: the period that is live under the old rule is carried over to the new one, which may have it due by now. */
+function startsAtOnce({ before, after, standing, policy }: ChangeInput, now: EpochMs): boolean {
+  const carriedAt = carriedPeriod(before.compiled, standing, now);
+  const edited = { ...standing, definedAt: floorToSecond(now), carriedAt };
+  const { liveAt } = planOnReturn(after.compiled, edited, now);
+  if (liveAt === null || after.isSuspended) return false;
+  const occasion = cronOccasion(decide(after.compiled, liveAt));
+  return now >= occasion.dueAt && verdict(edited, occasion, policy, [], now).kind === "start";
 }
 
 function changedFields(before: JobDefinition, after: JobDefinition): string[] {
@@ -67,19 +73,19 @@ function changedFields(before: JobDefinition, after: JobDefinition): string[] {
 }
 
 export interface ChangeInput {
-  readonly before: JobDefinition;
-  readonly after: JobDefinition;
-  readonly compiledBefore: CompiledRule;
-  readonly compiledAfter: CompiledRule;
-  readonly lastHandledAt: EpochMs | null;
+  readonly before: OutlookRule & { readonly definition: JobDefinition };
+  readonly after: OutlookRule & { readonly definition: JobDefinition };
+  /** As it is before the change. */
+  readonly standing: JobStanding;
+  /** Of the new definition. */
+  readonly policy: Policy;
 }
 
-export function changedJob(
-  { before, after, compiledBefore, compiledAfter, lastHandledAt }: ChangeInput,
-  now: EpochMs,
-): ChangedJob {
-  const from = chosenText(compiledBefore, lastHandledAt, now);
-  const to = chosenText(compiledAfter, lastHandledAt, now);
+export function changedJob(input: ChangeInput, now: EpochMs): ChangedJob {
+  const { before, after, standing } = input;
+  const from = chosenText(before, standing, now);
+  const to = startsAtOnce(input, now) ? formatSecond(now) : chosenText(after, standing, now);
   const moves = from === to ? { movesFrom: null, movesTo: null } : { movesFrom: from, movesTo: to };
-  return { identity: after.identity, fields: changedFields(before, after), ...moves };
+  const fields = changedFields(before.definition, after.definition);
+  return { identity: after.definition.identity, fields, ...moves };
 }

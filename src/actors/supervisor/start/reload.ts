@@ -3,16 +3,18 @@
  * stay as they are cost a comparison of two numbers.
  */
 import type { Settings } from "../../../core/config/settings.js";
-import { lastHandledAt, type StateDocument } from "../../../core/state/document.js";
+import { compileRule } from "../../../core/decision/compile.js";
+import type { JobDefinition } from "../../../core/job/definition.js";
+import { type StateDocument, standingOf } from "../../../core/state/document.js";
 import { documentOfActivation } from "../../../machines/activation.js";
 import type { TimelineHandle } from "../../timeline.js";
 import { inTurns, turnOfLoop } from "../../turns.js";
 import type { ChangedJob, PlanReport, SupervisorPorts } from "../port.js";
-import { type JobEntry, ruleHashOf, scopeOf } from "../rows/job-entry.js";
+import { type JobEntry, ruleHashOf } from "../rows/job-entry.js";
 import type { JobSet } from "../rows/job-set.js";
 import type { SupervisorCore } from "../run/core.js";
 import { carriedBy, lastVersion, placeholderDefinition, versionAfter } from "./last-version.js";
-import { changedJob, type Difference, differenceOf } from "./plan-report.js";
+import { type ChangeInput, changedJob, type Difference, differenceOf } from "./plan-report.js";
 import type { Wanted } from "./survey.js";
 import type { WantedJobs } from "./wanted-jobs.js";
 
@@ -82,9 +84,13 @@ export class Reload {
     const { definition } = await lastVersion(after.identity, this.ports.store);
     const before = definition ?? after;
     const document = await this.documentOf(after.identity);
-    const [one, other] = [scopeOf(before, this.settings()), scopeOf(after, this.settings())];
-    const compiled = { compiledBefore: one.compiled, compiledAfter: other.compiled };
-    return changedJob({ before, after, ...compiled, lastHandledAt: lastHandledAt(document) }, this.ports.clock.now());
+    const input = {
+      before: ruleOf(before),
+      after: ruleOf(after),
+      standing: standingOf(document),
+      policy: after.policy,
+    };
+    return changedJob(input, this.ports.clock.now());
   }
 
   /** The old rule says what is carried over; from this message on the new one is in force. */
@@ -130,4 +136,8 @@ export class Reload {
 function documentIn({ identity, activation }: JobEntry): StateDocument {
   if (activation === null) throw new Error(`invariant broken: ${identity} is told while it is not live`);
   return documentOfActivation(activation);
+}
+
+function ruleOf(definition: JobDefinition): ChangeInput["before"] {
+  return { definition, compiled: compileRule(definition), isSuspended: definition.policy.suspend };
 }

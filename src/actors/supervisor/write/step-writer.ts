@@ -1,101 +1,77 @@
 /**
- * What steps change, made durable and then told: documents, the ledger's records of the facts, and what goes along with
- * them. A line in the log is never about something that a crash could still undo.
+ * What steps change, made durable and then told, with what goes along with them. A line in the log is never about
+ * something that a crash could still undo.
  */
 
-import type { ErrorCode } from "../../../core/base/errors/registry.js";
-import type { DecisionRecord } from "../../../core/decision/model.js";
+import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.js";
 import type { FirstSight } from "../../../core/restart/first-sight.js";
-import { type ActiveState, activeStates, isSameRun, keyOf, type StateDocument } from "../../../core/state/document.js";
+import { newDocument, type StateDocument } from "../../../core/state/document.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
-import { serialiseDocument } from "../../../core/state/serialise.js";
-import type { EffectParams } from "../../../machines/effects.js";
-import { documentKey } from "../../../persist/keys.js";
-import type { DefinitionVersion, DocumentWrite } from "../../../persist/store.js";
+import type { Step } from "../../../machines/step.js";
+import type { DefinitionVersion } from "../../../persist/store.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry } from "../rows/job-entry.js";
-import type { Trouble } from "../run/executor.js";
+import type { Desk } from "../run/desk.js";
 import type { Committer, Contribution } from "./committer.js";
-import { eventOfFact, type SupervisorEvent } from "./events.js";
-import { ledgerRecordOf, recordFor } from "./ledger-text.js";
-
-export type StepWrite = EffectParams["persist"];
-
-export interface StepTeller {
-  emit(event: SupervisorEvent): void;
-  report(code: ErrorCode, message: string, about: Trouble): void;
-}
+import { contributionOf, documentWrite, type StepContribution } from "./contribution.js";
+import { eventOfFact } from "./events.js";
 
 export class StepWriter {
-  constructor(
-    private readonly versions: SupervisorPorts["versions"],
-    private readonly committer: Committer,
-    private readonly teller: StepTeller,
-  ) {}
+  readonly #versions: SupervisorPorts["versions"];
+  readonly #committer: Committer;
+  readonly #desk: Desk;
 
-  /** Of several writes of one step the last document counts, and the facts of all. `before`: as it was until the step. */
-  async write(entry: JobEntry, writes: readonly StepWrite[], before: StateDocument): Promise<void> {
-    const last = writes.at(-1);
-    if (last === undefined) return;
-    const facts = writes.flatMap(({ document, facts: some }) => {
-      return some.map((fact) => ({ fact, document, decision: recordFor(entry.scope.compiled, fact, this.versions) }));
-    });
-    await this.committer.add({
-      ...takeAlong(entry),
-      documents: [writeOf(entry, last.document)],
-      ledger: facts.map(({ fact, document, decision }) => {
-        return ledgerRecordOf(fact, document, decision, endedRun(fact, before));
-      }),
-    });
+  constructor(versions: SupervisorPorts["versions"], committer: Committer, desk: Desk) {
+    this.#versions = versions;
+    this.#committer = committer;
+    this.#desk = desk;
+  }
+
+  /** `before`: the document as it was until the step. */
+  compose({ scope }: JobEntry, step: Pick<Step, "effects">, before: StateDocument): StepContribution | null {
+    return contributionOf(step, { compiled: scope.compiled, versions: this.#versions, before });
+  }
+
+  async write(entry: JobEntry, { documents, ledger, facts }: StepContribution): Promise<void> {
+    await this.#committer.add({ ...takeAlong(entry), documents, ledger });
     for (const { fact, decision } of facts) this.announce(fact, decision);
   }
 
   /** What goes along with a step that has changed nothing else. */
   async writeAlong(entry: JobEntry): Promise<void> {
-    if (entry.along !== null) await this.committer.add(takeAlong(entry));
+    if (entry.along !== null) await this.#committer.add(takeAlong(entry));
   }
 
-  async writeFirstSight(
-    entry: JobEntry,
-    { document, facts }: FirstSight,
-    definition: DefinitionVersion,
-  ): Promise<void> {
-    await this.committer.add({
-      documents: [writeOf(entry, document)],
-      ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)),
-      definitions: [definition],
-    });
-    for (const fact of facts) this.announce(fact, null);
+  async writeFirstSight(first: FirstSight, compiled: CompiledRule, definition: DefinitionVersion): Promise<void> {
+    const { document, facts } = first;
+    const effects = [{ type: "persist", params: { document, facts, claimedBy: null } }] as const;
+    const before = newDocument(document.Identity);
+    const composed = contributionOf({ effects }, { compiled, versions: this.#versions, before });
+    if (composed === null) return;
+    const { documents, ledger } = composed;
+    await this.#committer.add({ documents, ledger, definitions: [definition] });
+    for (const { fact, decision } of composed.facts) this.announce(fact, decision);
   }
 
   /** Nobody waits for it. */
-  writeUnhurried(entry: JobEntry, document: StateDocument): void {
-    this.committer.addUnhurried(writeOf(entry, document));
+  writeUnhurried(document: StateDocument): void {
+    this.#committer.addUnhurried(documentWrite(document));
   }
 
   announce(fact: LedgerFact, decision: DecisionRecord | null): void {
-    this.teller.emit(eventOfFact(fact, decision));
+    this.#desk.emit(eventOfFact(fact, decision));
     if (fact.kind === "run_ended" && fact.exitCode !== 0 && fact.exitCode !== null) {
       const { identity, run, exitCode, reason } = fact;
       const about = { operation: "run", identity, periodId: run.periodId };
       const isUnbegun = reason === "exec-failed";
       const what = isUnbegun ? "the command could not be executed:" : "the command ended with";
-      this.teller.report(isUnbegun ? "exec-failed" : "exit-nonzero", `${what} exit code ${exitCode}`, about);
+      this.#desk.report(isUnbegun ? "exec-failed" : "exit-nonzero", `${what} exit code ${exitCode}`, about);
     }
   }
-}
-
-function writeOf({ identity }: JobEntry, document: StateDocument): DocumentWrite {
-  return { key: documentKey(identity), text: serialiseDocument(document) };
 }
 
 function takeAlong(entry: JobEntry): Contribution {
   const along = entry.along ?? {};
   entry.along = null;
   return along;
-}
-
-function endedRun(fact: LedgerFact, before: StateDocument): ActiveState | null {
-  if (fact.kind !== "run_ended") return null;
-  return activeStates(before).find((active) => isSameRun(keyOf(active), fact.run)) ?? null;
 }

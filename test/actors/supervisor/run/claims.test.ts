@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { SupervisorPorts } from "../../../../src/actors/supervisor/port.js";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/core/time/instant.js";
 import { InspectHub } from "../../../../src/krond/inspect/hub.js";
+import { clientOn, TestWire } from "../../../krond/inspect/wire.js";
 import { job, START, World } from "../world.js";
 
 const DUE_AT = Date.parse("2026-03-01T00:01:00Z");
@@ -102,6 +103,12 @@ describe("while others are still being started", () => {
   });
 });
 
+function watchedHub({ clock }: SupervisorPorts): InspectHub {
+  const hub = new InspectHub(clock);
+  hub.attach(clientOn(new TestWire(), ""));
+  return hub;
+}
+
 describe("what is worked out ahead", () => {
   test.each([1_000, 10_000])("a minutely job that runs for half a minute is, where %i may wait", async (maxArmed) => {
     const world = new World({ behaviour: () => ({ runMs: 30_000 }), maxArmed });
@@ -113,6 +120,7 @@ describe("what is worked out ahead", () => {
   test.each([
     ["there is no inspector", (_: SupervisorPorts) => null, []],
     ["there is one and nobody looks on", (ports: SupervisorPorts) => new InspectHub(ports.clock), []],
+    ["somebody looks on", watchedHub, []],
   ])("when %s", async (_, observerOf, expected) => {
     const read: string[] = [];
     const between = (ports: SupervisorPorts): SupervisorPorts => {

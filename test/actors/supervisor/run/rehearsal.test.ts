@@ -66,13 +66,18 @@ function stageOf(play: Play): Stage {
   const { chosenAt, periodId } = decide(scope.compiled, NOMINAL_AT);
   if (chosenAt === null) throw new Error("every one of these periods has a chosen time");
   const process = { pid: 77, pidStartTicks: 5, bootId: "boot", attemptId: "attempt" };
-  const stage = { scope, nominalAt: NOMINAL_AT, periodId, forAt: chosenAt, attemptId: "attempt", process };
+  const stage = { scope, nominalAt: NOMINAL_AT, gate: { attemptId: "attempt", periodId }, forAt: chosenAt, process };
   return { ...stage, document: documentOf(play, chosenAt) };
 }
 
+function moment(now: EpochMs) {
+  return { now, gate: null, freshId: () => "another" };
+}
+
 /** The same without a rehearsal: the machines are asked when the time has come. */
-function played({ scope, document, nominalAt, attemptId, process }: Stage, now: EpochMs) {
-  const moment = { now, freshId: attemptId };
+function played({ scope, document, nominalAt, gate, process }: Stage, now: EpochMs) {
+  const { attemptId } = gate;
+  const moment = { now, gate: null, freshId: () => attemptId };
   const woken = step(scope, activate(document, scope), { type: "WAKE", isReturning: false, nominalAt }, moment);
   const claimed = step(scope, woken.activation, { type: "READY", attemptId, process }, moment);
   const durable = step(scope, claimed.activation, { type: "DURABLE", attemptId }, moment);
@@ -93,14 +98,17 @@ describe("a claim that is worked out ahead", () => {
       const [write] = claimed.effects;
       if (write?.type !== "persist") throw new Error("the claim is not written");
       const { document, facts } = write.params;
-      expect(rehearsal.write).toEqual({ key: documentKey("a"), text: serialiseDocument(document) });
+      const { contribution, steps } = rehearsal;
+      expect(contribution.documents).toEqual([{ key: documentKey("a"), text: serialiseDocument(document) }]);
       const records = facts.map((fact) =>
         ledgerRecordOf(fact, document, recordFor(stage.scope.compiled, fact, VERSIONS)),
       );
-      expect(rehearsal.ledger).toEqual(records);
-      expect(rehearsal.facts.map(({ fact }) => ({ ...fact, at: now }))).toEqual(facts);
-      expect(durable.effects).toEqual([{ type: "go", params: rehearsal.go }]);
-      const { activation, successorDueAt } = rehearsal;
+      expect(contribution.ledger).toEqual(records);
+      expect(contribution.facts.map(({ fact }) => ({ ...fact, at: now }))).toEqual(facts);
+      const { activation, successorDueAt } = steps[1].step;
+      const released = step(stage.scope, activation, { type: "DURABLE", attemptId: rehearsal.attemptId }, moment(now));
+      expect(released.effects).toEqual(durable.effects);
+      expect(durable.effects.map(({ type }) => type)).toEqual(["go"]);
       expect(documentOfActivation(activation)).toEqual(documentOfActivation(claimed.activation));
       expect(liveNominalAt(activation)).toBe(liveNominalAt(claimed.activation));
       expect(nextWakeAt(activation, successorDueAt)).toBe(nextWakeAt(claimed.activation, claimed.successorDueAt));
@@ -185,20 +193,33 @@ describe("in the second itself", () => {
     });
   });
 
-  test("whoever looks on by then sees every step when it is taken", async () => {
+  test("whoever looks on by then is told of every step, in its order", async () => {
     const observer: { current: SupervisorObserver | null } = { current: null };
     const world = new World({ between: (ports) => ({ ...ports, observer }) });
     await world.boot([job("a", "1 * * * *")]);
     await world.pass(UNTIL_READY_MS);
     const seen: string[] = [];
     observer.current = {
-      isWatched: true,
+      greeted: () => seen.push("greeted"),
       activated: () => seen.push("activated"),
       stepped: (_identity, { type }) => seen.push(type),
       passivated: () => seen.push("passivated"),
     };
     await world.pass(20 * SECOND_MS);
     expect(seen).toEqual(["activated", "WAKE", "READY", "DURABLE", "STARTED", "EXITED", "passivated"]);
+  });
+
+  test("whoever looks on from the start is told of a job that is seen first, which takes no step", async () => {
+    const seen: string[] = [];
+    const observer: SupervisorObserver = {
+      greeted: ({ identity }, document, wakeAt) => seen.push(`${identity} ${document.DefinedAt} ${wakeAt}`),
+      activated: () => seen.push("activated"),
+      stepped: (_identity, { type }) => seen.push(type),
+      passivated: () => seen.push("passivated"),
+    };
+    const world = new World({ between: (ports) => ({ ...ports, observer: { current: observer } }) });
+    await world.boot([job("a", "1 * * * *")]);
+    expect(seen).toEqual([`a 2026-03-01T00:00:01Z ${DUE_AT}`]);
   });
 
   test("a time limit counts from the moment at which the claim was durable", async () => {
