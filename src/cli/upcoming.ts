@@ -1,5 +1,6 @@
 import { decide } from "../core/decision/decide.js";
 import type { CompiledRule, Decision } from "../core/decision/model.js";
+import { pacedStarts } from "../core/forecast/paced.js";
 import type { EpochMs } from "../core/time/instant.js";
 
 /** The decisions of all periods whose nominal time is after `after`, in nominal order; ends where the calendar does. */
@@ -26,15 +27,33 @@ export function* decisionsAhead(compiled: CompiledRule, at: EpochMs): Generator<
   yield* decisionsAfter(compiled, currentAt);
 }
 
-interface Queue {
+/** What lies ahead of a job: a decision, or the slot of an interval. */
+export interface Upcoming {
   readonly compiled: CompiledRule;
-  readonly rest: Generator<Decision>;
-  head: Decision | null;
+  readonly decision: Decision | null;
+  /** When it takes its place in a merged list: an unschedulable decision at its nominal time. */
+  readonly at: EpochMs;
 }
 
-/** When a decision takes its place in a merged list: an unschedulable one at its nominal time. */
-function placeOf(decision: Decision): EpochMs {
-  return decision.chosenAt ?? decision.nominalAt;
+/** `lastRunAt` is what an interval counts from: at the latest from `at`, as if the job ran now. */
+export function* upcomingOf(
+  compiled: CompiledRule,
+  decisions: Iterable<Decision>,
+  lastRunAt: EpochMs | null,
+  at: EpochMs,
+): Generator<Upcoming> {
+  if (compiled.everyMs === null) {
+    for (const decision of decisions) yield { compiled, decision, at: decision.chosenAt ?? decision.nominalAt };
+    return;
+  }
+  for (const slot of pacedStarts(compiled, lastRunAt ?? at, at, () => undefined)) {
+    yield { compiled, decision: null, at: slot.at };
+  }
+}
+
+interface Queue {
+  readonly rest: Generator<Upcoming>;
+  head: Upcoming | null;
 }
 
 function advance(queue: Queue): void {
@@ -42,24 +61,28 @@ function advance(queue: Queue): void {
   queue.head = next.done === true ? null : next.value;
 }
 
-/** The next `count` decisions over all rules, soonest first; equal instants in the order of the rules. */
+/** What the next `count` are over all rules, soonest first; equal instants in the order of the rules. */
 export function soonest(
   rules: readonly CompiledRule[],
+  lastRunOf: (identity: string) => EpochMs | null,
   at: EpochMs,
   count: number,
-): { readonly compiled: CompiledRule; readonly decision: Decision }[] {
-  const queues: Queue[] = rules.map((compiled) => ({ compiled, rest: decisionsAhead(compiled, at), head: null }));
+): readonly Upcoming[] {
+  const queues: Queue[] = rules.map((compiled) => {
+    const lastRunAt = lastRunOf(compiled.rule.identity);
+    return { rest: upcomingOf(compiled, decisionsAhead(compiled, at), lastRunAt, at), head: null };
+  });
   for (const queue of queues) advance(queue);
-  const found: { compiled: CompiledRule; decision: Decision }[] = [];
+  const found: Upcoming[] = [];
   while (found.length < count) {
     // A linear search: `count` is a screenful, and a heap would cost more than it saves.
     let best: Queue | null = null;
     for (const queue of queues) {
       if (queue.head === null) continue;
-      if (best?.head == null || placeOf(queue.head) < placeOf(best.head)) best = queue;
+      if (best?.head == null || queue.head.at < best.head.at) best = queue;
     }
     if (best?.head == null) break;
-    found.push({ compiled: best.compiled, decision: best.head });
+    found.push(best.head);
     advance(best);
   }
   return found;

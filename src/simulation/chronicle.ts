@@ -6,6 +6,7 @@
 import type { RequestWitness } from "../actors/dispatcher/simulated-dispatcher.js";
 import type { HostWitness } from "../actors/launcher/daemon/simulated-launcher.js";
 import type { ArmRequest } from "../actors/runner/port.js";
+import { isOwnSource } from "../core/period/occasion.js";
 import { type Ending, endingText, resultOf } from "../core/state/ending.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Batch } from "../persist/store.js";
@@ -108,7 +109,10 @@ export class Chronicle implements HostWitness, RequestWitness {
     const slot = `${source}@${periodId}`;
     const isRepeat = source === null ? job.starts.has(minute) : job.slots.has(slot);
     if (source === null) job.starts.set(minute, startedAt);
-    else job.slots.add(slot);
+    else {
+      job.slots.add(slot);
+      job.slotStarts.push({ source, slotAt: instantOf(periodId), startedAt });
+    }
     if (!isRepeat) return;
     this.duplicates += 1;
     this.violate(`${job.identity}@${periodId} ran more than once`);
@@ -117,7 +121,7 @@ export class Chronicle implements HostWitness, RequestWitness {
   /** A job that forbids it never runs beside itself, and never more often than it allows. */
   private mayStart(job: JobHistory, source: string | null, periodId: string): void {
     const policy = job.definition?.policy;
-    if (policy === undefined || source !== null) return;
+    if (policy === undefined || !isOwnSource(source)) return;
     const most = policy.concurrency === "allow" ? (policy.maxActive ?? Number.POSITIVE_INFINITY) : 1;
     if (job.running.size < most) return;
     this.violate(`${job.identity}@${periodId} began beside ${job.running.size} other runs (${policy.concurrency})`);
@@ -137,7 +141,9 @@ export class Chronicle implements HostWitness, RequestWitness {
     job.running.add(attemptId);
     job.peak = Math.max(job.peak, job.running.size);
     job.started += 1;
-    if (source !== null) job.manual += 1;
+    if (source === "manual") job.manual += 1;
+    else if (source === "interval") job.intervals += 1;
+    else if (source !== null) job.hinted += 1;
     this.running += 1;
     if (this.running > this.runningPeak.count) this.runningPeak = { count: this.running, at: startedAt };
     const at = floorToSecond(startedAt);

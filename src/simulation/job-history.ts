@@ -1,4 +1,6 @@
 /** What is known of one job at the end of a simulation: seen on the machine itself, or made durable by the daemon. */
+import type { Settings } from "../core/config/settings.js";
+import { HINT_KINDS, type Hint, type HintKind } from "../core/governor/hint.js";
 import type { JobDefinition } from "../core/job/definition.js";
 import { type EpochMs, MINUTE_MS } from "../core/time/instant.js";
 import type { RecordedOutcome } from "./records.js";
@@ -14,6 +16,31 @@ export interface Span {
   readonly fromAt: EpochMs;
   /** Not included. */
   readonly untilAt: EpochMs;
+}
+
+export interface HintSpan {
+  readonly fromAt: EpochMs;
+  untilAt: EpochMs;
+  readonly hint: Hint;
+  /** From when on the daemon had it on record for certain; null: perhaps never. */
+  surelyFromAt: EpochMs | null;
+}
+
+export interface SlotStart {
+  readonly source: string;
+  readonly slotAt: EpochMs;
+  readonly startedAt: EpochMs;
+}
+
+/** What went on around the jobs, in instants of the wall clock. */
+export interface Circumstances {
+  readonly fromAt: EpochMs;
+  readonly endAt: EpochMs;
+  readonly settings: Settings;
+  /** No daemon ran, or it was stopped, or the clock was moved over it. */
+  readonly absences: readonly Span[];
+  /** The clock was moved back over these instants: they came twice. */
+  readonly repeats: readonly Span[];
 }
 
 export interface GapOnRecord {
@@ -34,8 +61,12 @@ export class JobHistory {
   readonly outcomes = new Map<number, RecordedOutcome>();
   /** By minute: when the command of a period of its own began. */
   readonly starts = new Map<number, EpochMs>();
-  /** Runs by hand and the like: source and slot. */
+  /** Hints that may have been in force. */
+  readonly hints: HintSpan[] = [];
+  /** Runs beside the schedule: source and slot. */
   readonly slots = new Set<string>();
+  /** The same with when they began. */
+  readonly slotStarts: SlotStart[] = [];
   /** Attempts that run right now. */
   readonly running = new Set<string>();
   readonly exits = new Map<string, number>();
@@ -44,6 +75,8 @@ export class JobHistory {
   readonly reasons = new Map<string, number>();
   started = 0;
   manual = 0;
+  intervals = 0;
+  hinted = 0;
   overlaps = 0;
   peak = 0;
   refused = 0;
@@ -61,6 +94,22 @@ export class JobHistory {
 
   pause(fromAt: EpochMs, untilAt: EpochMs): void {
     this.pauses.push({ fromAt, untilAt });
+  }
+
+  /** One of a kind: a newer one ends the older. */
+  hint(fromAt: EpochMs, hint: Hint): HintSpan {
+    this.endHints(fromAt, hint.kind);
+    const span = { fromAt, untilAt: hint.expiresAt, hint, surelyFromAt: null };
+    this.hints.push(span);
+    return span;
+  }
+
+  unhint(at: EpochMs): void {
+    for (const kind of HINT_KINDS) this.endHints(at, kind);
+  }
+
+  private endHints(at: EpochMs, kind: HintKind): void {
+    for (const span of this.hints) if (span.hint.kind === kind && span.untilAt > at) span.untilAt = at;
   }
 
   resume(at: EpochMs): void {

@@ -3,14 +3,14 @@
  * knows what was configured when, when no daemon ran, and what is on record, and nothing of how a daemon works.
  */
 
-import type { Settings } from "../core/config/settings.js";
 import { compileRule } from "../core/decision/compile.js";
 import { decide } from "../core/decision/decide.js";
 import type { CompiledRule } from "../core/decision/model.js";
 import type { JobDefinition } from "../core/job/definition.js";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../core/time/instant.js";
-import { countUp, type JobHistory, minuteOf, type Span } from "./job-history.js";
+import { type Circumstances, countUp, type JobHistory, minuteOf, type Span } from "./job-history.js";
 import type { RecordedOutcome } from "./records.js";
+import { judgeSlots } from "./slot-oracle.js";
 
 /** What became of a period. Those of the ledger, and the reasons for having no record. */
 export type Fate =
@@ -38,17 +38,6 @@ export const FATES = [
   "unaccounted",
 ] as const satisfies readonly Fate[];
 
-/** What went on around the jobs, in instants of the wall clock. */
-export interface Circumstances {
-  readonly fromAt: EpochMs;
-  readonly endAt: EpochMs;
-  readonly settings: Settings;
-  /** No daemon ran, or it was stopped, or the clock was moved over it. */
-  readonly absences: readonly Span[];
-  /** The clock was moved back over these instants: they came twice. */
-  readonly repeats: readonly Span[];
-}
-
 export interface Judgement {
   readonly fates: ReadonlyMap<Fate, number>;
   readonly violations: readonly string[];
@@ -62,7 +51,11 @@ const HELD_MS = 24 * 60 * MINUTE_MS;
 export function judgeJob(job: JobHistory, circumstances: Circumstances): Judgement {
   const fates = new Map<Fate, number>();
   for (const outcome of job.outcomes.values()) countUp(fates, outcome);
-  const violations = [...withoutRecord(job, circumstances, fates), ...untimely(job, circumstances)];
+  const violations = [
+    ...withoutRecord(job, circumstances, fates),
+    ...untimely(job, circumstances),
+    ...judgeSlots(job, circumstances),
+  ];
   return { fates, violations };
 }
 
@@ -100,7 +93,7 @@ function* periodsDue(compiled: CompiledRule, fromAt: EpochMs, untilAt: EpochMs):
 
 function fateOf(
   job: JobHistory,
-  { policy }: JobDefinition,
+  { policy, pace }: JobDefinition,
   { nominalAt, dueAt }: Due,
   untilAt: EpochMs,
   around: Circumstances,
@@ -108,8 +101,11 @@ function fateOf(
   if (job.gaps.some(({ firstAt, lastAt }) => firstAt <= nominalAt && nominalAt <= lastAt)) return "not_evaluated";
   if (policy.suspend) return "suspended";
   if (isWithin(job.pauses, dueAt)) return "paused";
+  // S41: a hint stood in for the schedule.
+  if (isWithin(job.hints, dueAt)) return "not_evaluated";
   if (isWithin(around.absences, dueAt)) return "down";
-  const openMs = policy.deadlineMs + around.settings.startGraceMs + around.settings.killGraceMs + SLACK_MS;
+  const openMs =
+    policy.deadlineMs + (pace?.minMs ?? 0) + around.settings.startGraceMs + around.settings.killGraceMs + SLACK_MS;
   // Periods are met in order: what a later one has been met after is not open any more.
   if (dueAt + openMs >= around.endAt && !hasLater(job, nominalAt)) return "open";
   // The clock, or another definition, came in between while it was still being tried.
@@ -142,7 +138,11 @@ function* untimely(job: JobHistory, around: Circumstances): Iterable<string> {
       if (chosenAt === null || startedAt < chosenAt) return false;
       const { deadlineMs } = definition.policy;
       const latestMs =
-        2 * (deadlineMs + startGraceMs) + killGraceMs + SLACK_MS + (compiled.frame.spanSeconds > 0 ? HELD_MS : 0);
+        2 * (deadlineMs + startGraceMs) +
+        killGraceMs +
+        SLACK_MS +
+        (compiled.minMs ?? 0) +
+        (compiled.frame.spanSeconds > 0 ? HELD_MS : 0);
       return startedAt <= chosenAt + latestMs || around.repeats.length > 0 || around.absences.length > 0;
     });
     if (fits) continue;

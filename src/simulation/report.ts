@@ -1,9 +1,9 @@
 /** What a simulation found, as data: the form that is printed as JSON. */
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
 import type { Chronicle } from "./chronicle.js";
-import { countUp, type JobHistory } from "./job-history.js";
+import { type Circumstances, countUp, type JobHistory } from "./job-history.js";
 import type { Figures } from "./metrics.js";
-import { type Circumstances, FATES, type Fate, judgeJob } from "./oracle.js";
+import { FATES, type Fate, judgeJob } from "./oracle.js";
 
 type FateCounts = Readonly<Record<Fate, number>>;
 
@@ -12,6 +12,8 @@ export interface JobFindings extends FateCounts {
   readonly periods: number;
   readonly started: number;
   readonly manual: number;
+  readonly intervals: number;
+  readonly hinted: number;
   readonly failed: number;
   readonly refused: number;
   readonly overlaps: number;
@@ -96,6 +98,8 @@ function jobFindings(history: JobHistory, fates: ReadonlyMap<Fate, number>): Job
     ...counts,
     started: history.started,
     manual: history.manual,
+    intervals: history.intervals,
+    hinted: history.hinted,
     failed: history.failed,
     refused: history.refused,
     overlaps: history.overlaps,
@@ -120,6 +124,8 @@ function figuresOf(chronicle: Chronicle, jobs: readonly JobFindings[], { fatals 
     violations: chronicle.violationCount,
     started: total("started"),
     manual: total("manual"),
+    intervals: total("intervals"),
+    hinted: total("hinted"),
     failed: total("failed"),
     unknown_exits: sum(exits.filter(([name]) => name === "unknown").map(([, count]) => count)),
     still_running: total("still_running"),

@@ -77,6 +77,8 @@ export const DEEDS = [
   "store-failure",
   "pause",
   "resume",
+  "hint",
+  "unhint",
   "run",
   "cancel",
   "reload",
@@ -87,7 +89,7 @@ export const ACT_SHAPE = z
     at: instant.optional(),
     after: span("From the beginning, instead of an instant.", ["27h"]).optional(),
     do: z.enum(DEEDS).meta({ description: "What happens." }),
-    for: span("How long: until the next start of the daemon, until it goes on, or until a pause ends.", [
+    for: span("How long: until the next start of the daemon, until it goes on, or until a pause or a hint ends.", [
       "5m",
     ]).optional(),
     by: z
@@ -99,7 +101,9 @@ export const ACT_SHAPE = z
       .meta({ description: "Crash at the first such step from then on, instead of at once." })
       .optional(),
     job: z.string().meta({ description: "Which identities: * stands for any characters, ? for one." }).optional(),
-    reason: z.string().meta({ description: "Why a pause." }).optional(),
+    reason: z.string().meta({ description: "Why a pause or a hint." }).optional(),
+    every: span("Hint: the interval from the start of one run to the next.", ["30s"]).optional(),
+    next: instant.meta({ description: "Hint: one run at this RFC 3339 instant." }).optional(),
     errno: z.enum(["EIO", "ENOSPC"]).meta({ description: "How the write fails; EIO by default." }).optional(),
     durable: z.boolean().meta({ description: "Whether the failed write is there all the same afterwards." }).optional(),
     config: z.string().meta({ description: "Another configuration, as seen from the scenario file." }).optional(),

@@ -1,6 +1,7 @@
 /** From the written values of a scenario to what they mean. Used for files and for flags alike. */
 import { type Problem, problemAt } from "../core/base/problem.js";
 import { err, ok, type Result } from "../core/base/result.js";
+import { type HintWish, readHint } from "../core/governor/hint.js";
 import { parseInstant } from "../core/time/instant.js";
 import type { RunRule } from "./run-rules.js";
 import type { Act, Deed, Moment, PlannedAct } from "./scenario.js";
@@ -95,6 +96,8 @@ const ALLOWED: Readonly<Record<Deed, readonly (keyof RawAct)[]>> = {
   "store-failure": ["for", "errno", "durable"],
   pause: ["job", "for", "reason"],
   resume: ["job"],
+  hint: ["job", "every", "next", "for", "reason"],
+  unhint: ["job"],
   run: ["job"],
   cancel: ["job"],
   reload: ["config"],
@@ -109,12 +112,12 @@ export function readAct(raw: RawAct): Result<PlannedAct, readonly Problem[]> {
   const when = readMoment(raw, fields);
   const forMs = fields.read("for", raw.for, parseSpan);
   const byMs = fields.read("by", raw.by, parseShift);
-  for (const field of ["for", "by", "step", "job", "reason", "errno", "durable", "config"] as const) {
+  for (const field of ["for", "by", "step", "job", "reason", "every", "next", "errno", "durable", "config"] as const) {
     if (raw[field] === undefined || ALLOWED[raw.do].includes(field)) continue;
     const hint = ALLOWED[raw.do].length === 0 ? "it takes no more" : `known here: ${ALLOWED[raw.do].join(", ")}`;
     fields.problems.push({ code: "field-conflict", message: `${raw.do} has no field "${field}"`, path: [field], hint });
   }
-  const act = actOf(raw, forMs, byMs, fields);
+  const act = raw.do === "hint" ? hintOf(raw, forMs, fields) : actOf(raw, raw.do, forMs, byMs, fields);
   return fields.problems.length === 0 && act !== null && when !== null ? ok({ when, act }) : err(fields.problems);
 }
 
@@ -132,40 +135,72 @@ function readMoment({ at, after }: RawAct, fields: Fields): Moment | null {
   return null;
 }
 
-function actOf(raw: RawAct, forMs: number | undefined, byMs: number | undefined, fields: Fields): Act<string> | null {
+/** What is wrong with it whenever it happens; the rest is judged when it does. */
+function hintOf(raw: RawAct, forMs: number | undefined, fields: Fields): Act<string> | null {
+  const intervalMs = fields.read("every", raw.every, parseSpan);
+  const nextRunAt = fields.read("next", raw.next, parseInstant);
+  const { job, reason = "simulated" } = raw;
+  if (job === undefined) fields.missing("job", "write job: and which ones");
+  if (fields.problems.length > 0 || job === undefined) return null;
+  const wish: HintWish = { intervalMs, nextRunAt, ttlMs: forMs, reason };
+  const judged = readHint(wish, nextRunAt ?? 0);
+  if (judged.ok) return { do: "hint", job, wish };
+  fields.problems.push(...judged.error.map((problem) => problemAt({ ...problem, path: [] }, fieldOf(problem))));
+  return null;
+}
+
+const FIELD_OF: Readonly<Record<keyof HintWish, keyof RawAct>> = {
+  intervalMs: "every",
+  nextRunAt: "next",
+  ttlMs: "for",
+  reason: "reason",
+};
+
+function fieldOf({ path }: Problem): string {
+  return FIELD_OF[String(path[0]) as keyof HintWish];
+}
+
+function actOf(
+  raw: RawAct,
+  deed: Exclude<Deed, "hint">,
+  forMs: number | undefined,
+  byMs: number | undefined,
+  fields: Fields,
+): Act<string> | null {
   const needed = (field: "for" | "by" | "job" | "config", what: string): null => {
     if (raw[field] === undefined) fields.missing(field, what);
     return null;
   };
-  switch (raw.do) {
+  switch (deed) {
     case "crash":
-      return { do: raw.do, forMs: forMs ?? DEFAULT_RESTART_MS, step: raw.step ?? null };
+      return { do: deed, forMs: forMs ?? DEFAULT_RESTART_MS, step: raw.step ?? null };
     case "reboot":
-      return { do: raw.do, forMs: forMs ?? DEFAULT_REBOOT_MS };
+      return { do: deed, forMs: forMs ?? DEFAULT_REBOOT_MS };
     case "store-failure": {
       const { errno = "EIO", durable: isDurable = false } = raw;
-      return { do: raw.do, errno, isDurable, forMs: forMs ?? DEFAULT_RESTART_MS };
+      return { do: deed, errno, isDurable, forMs: forMs ?? DEFAULT_RESTART_MS };
     }
     case "down":
     case "freeze":
-      return forMs === undefined ? needed("for", "write for: and how long it takes") : { do: raw.do, forMs };
+      return forMs === undefined ? needed("for", "write for: and how long it takes") : { do: deed, forMs };
     case "jump":
-      return byMs === undefined ? needed("by", "write by: +1h or by: -30s") : { do: raw.do, byMs };
+      return byMs === undefined ? needed("by", "write by: +1h or by: -30s") : { do: deed, byMs };
     case "lose-launcher":
-      return { do: raw.do };
+      return { do: deed };
     case "pause": {
       const { job, reason = "simulated" } = raw;
-      if (job !== undefined && forMs !== undefined) return { do: raw.do, job, forMs, reason };
+      if (job !== undefined && forMs !== undefined) return { do: deed, job, forMs, reason };
       needed("job", "write job: and which ones");
       return needed("for", "write for: and how long it lasts");
     }
     case "resume":
+    case "unhint":
     case "run":
     case "cancel":
-      return raw.job === undefined ? needed("job", "write job: and which ones") : { do: raw.do, job: raw.job };
+      return raw.job === undefined ? needed("job", "write job: and which ones") : { do: deed, job: raw.job };
     case "reload":
       return raw.config === undefined
         ? needed("config", "write config: and a job file or directory")
-        : { do: raw.do, config: raw.config };
+        : { do: deed, config: raw.config };
   }
 }

@@ -1,6 +1,7 @@
 /** What happens in a simulation beside the jobs themselves, as data. */
 
 import type { Settings } from "../core/config/settings.js";
+import type { HintWish } from "../core/governor/hint.js";
 import type { JobDefinition } from "../core/job/definition.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { Expectation } from "./expectations.js";
@@ -43,6 +44,9 @@ export type Act<Config = Loaded> =
   /** The next write fails, which ends the daemon. `isDurable`: what a failed sync leaves open. */
   | { readonly do: "store-failure"; readonly errno: StoreErrno; readonly isDurable: boolean; readonly forMs: number }
   | { readonly do: "pause"; readonly job: string; readonly forMs: number; readonly reason: string }
+  /** S41: judged when it happens, as `kron hint` is. */
+  | { readonly do: "hint"; readonly job: string; readonly wish: HintWish }
+  | { readonly do: "unhint"; readonly job: string }
   | { readonly do: "resume" | "run" | "cancel"; readonly job: string }
   | { readonly do: "reload"; readonly config: Config };
 

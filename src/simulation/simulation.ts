@@ -3,12 +3,14 @@
  * goes from one event to the next; what happens depends on the inputs and the seed alone.
  */
 
+import type { Supervisor } from "../actors/supervisor/port.js";
 import type { RecordVersions } from "../core/decision/record.js";
+import { type HintWish, readHint } from "../core/governor/hint.js";
 import { canonicalDefinitionText } from "../core/job/schema.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { LedgerRecord } from "../persist/store.js";
 import { Chronicle, type Start } from "./chronicle.js";
-import type { Span } from "./job-history.js";
+import type { JobHistory, Span } from "./job-history.js";
 import { SimulatedMachine } from "./machine.js";
 import { type Findings, findingsOf } from "./report.js";
 import { nameOfRun } from "./run-name.js";
@@ -316,6 +318,11 @@ class Simulation {
         } else if (act.do === "resume") {
           job.resume(now);
           await supervisor.resume(identity);
+        } else if (act.do === "hint") {
+          await this.hint(supervisor, job, act.wish);
+        } else if (act.do === "unhint") {
+          job.unhint(now);
+          await supervisor.clearHints(identity, "all");
         } else if (act.do === "cancel") {
           const count = await supervisor.cancel(identity);
           this.tell("cancelled", { runs: count }, identity);
@@ -327,6 +334,20 @@ class Simulation {
         // The daemon ended meanwhile, which is told elsewhere.
       }
     });
+  }
+
+  /** The check is told of it before the daemon is: one that dies meanwhile may have put it on record. */
+  private async hint(supervisor: Supervisor, job: JobHistory, wish: HintWish): Promise<void> {
+    const { identity } = job;
+    const read = readHint(wish, this.machine.clock.now());
+    if (!read.ok) {
+      this.tell("hint_refused", { message: read.error[0]?.message ?? "" }, identity);
+      return;
+    }
+    const span = job.hint(this.machine.clock.now(), read.value);
+    const answer = await supervisor.hint(identity, read.value);
+    if (answer === "set") span.surelyFromAt = this.machine.clock.now();
+    else this.tell("hint_refused", { message: answer }, identity);
   }
 
   private tell(event: string, fields: Readonly<Record<string, unknown>> = {}, identity: string | null = null): void {

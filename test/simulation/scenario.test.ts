@@ -120,7 +120,7 @@ describe("what is wrong is told with its place", () => {
     const [located] = readScenario("chaos.yaml", text).problems;
     if (located === undefined) throw new Error("no problem");
     expect(formatProblem(located, new LineIndex(text).lineText(located.line))).toBe(
-      `chaos.yaml:2:22: error: events[0].do: expected one of crash, down, reboot, lose-launcher, jump, freeze, store-failure, pause, resume, run, cancel, reload, got "jmp"
+      `chaos.yaml:2:22: error: events[0].do: expected one of crash, down, reboot, lose-launcher, jump, freeze, store-failure, pause, resume, hint, unhint, run, cancel, reload, got "jmp"
     - { after: 1h, do: jmp, by: +1h }
                        ^^^
   hint: did you mean jump?`,

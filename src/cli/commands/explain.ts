@@ -4,6 +4,7 @@ import { compileRule } from "../../core/decision/compile.js";
 import { explainDecision } from "../../core/decision/explain.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
 import { currentPeriod } from "../../core/period/periods.js";
+import { formatDuration } from "../../core/time/duration.js";
 import { formatInstant } from "../../core/time/instant.js";
 import { instantArg, outputForm, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
@@ -20,6 +21,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const at = instantArg(args, "at") ?? io.now();
   const { jobs } = await loadJobs(args, io);
   const compiled = compileRule(findJob(jobs, identity).definition);
+  if (compiled.everyMs !== null) throw noDecision(identity, compiled.everyMs);
   const nominalAt = currentPeriod(compiled, at);
   if (nominalAt === null) {
     throw new CliError(EXIT.usage, `${identity} has no period at or before ${formatInstant(at)}`);
@@ -30,4 +32,9 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (form === "text") await io.out(explanationText(explanation, record, paintFor(args, io)));
   else await io.out(`${JSON.stringify(record, null, form === "json" ? 2 : 0)}\n`);
   return EXIT.ok;
+}
+
+function noDecision(identity: string, everyMs: number): CliError {
+  const message = `${identity} runs every ${formatDuration(everyMs)}: there is no window, and nothing to decide`;
+  return new CliError(EXIT.usage, message, "'kron next' shows when, 'kron why' what became of it");
 }

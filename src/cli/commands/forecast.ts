@@ -8,9 +8,9 @@ import type { Horizon } from "../../core/forecast/horizon.js";
 import { countArg, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { csvLines } from "../forecast/csv.js";
-import { type Durations, pastDurations } from "../forecast/durations.js";
 import { HTML_BUCKETS, htmlPage } from "../forecast/html.js";
 import { choiceArg, durationArg, horizonOf } from "../forecast/options.js";
+import { type PastByJob, pastRuns } from "../forecast/past-runs.js";
 import { plotText } from "../forecast/plot.js";
 import { bucketReports, type ForecastReport, reportOf } from "../forecast/report.js";
 import { streamJobs, type TakeJob } from "../forecast/stream-jobs.js";
@@ -28,7 +28,7 @@ const PLOT_WIDTH = { fallback: 80, most: 1000 };
 const CHUNK = 1024;
 /** Jobs between two notes on how far it got. */
 const PROGRESS_JOBS = 50_000;
-const NO_DURATIONS: Durations = new Map();
+const NO_PAST: PastByJob = new Map();
 
 /** Gives every job once; false when the configuration is not sound. */
 type JobSource = (take: TakeJob) => Promise<boolean>;
@@ -53,14 +53,15 @@ async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io
   const state = args.text("state");
   const hasDurations = assumedMs !== undefined || state !== undefined;
   if (hasDurations) refuseUnless(checkOverlap(horizon));
-  const past = state === undefined ? NO_DURATIONS : await pastOf(source, resolve(io.cwd, state));
+  const past = state === undefined ? NO_PAST : await pastOf(source, resolve(io.cwd, state));
   if (past === null) return null;
   const forecaster = new Forecaster(horizon, { by: choiceArg(args, "by", GROUPINGS, "identity"), hasDurations });
   let problem: Problem | null = null;
   let count = 0;
   const isSound = await source((definition) => {
     if (problem !== null) return;
-    problem = forecaster.add(definition, past.get(definition.identity) ?? assumedMs ?? null);
+    const { durationMs = null, lastRunAt = null } = past.get(definition.identity) ?? {};
+    problem = forecaster.add(definition, { durationMs: durationMs ?? assumedMs ?? null, lastRunAt });
     count += 1;
     if (io.isErrTerminal && count % PROGRESS_JOBS === 0) void io.err(`\rforecast: ${count} jobs`);
   });
@@ -71,12 +72,12 @@ async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io
 }
 
 /** null when the configuration is not sound. */
-async function pastOf(source: JobSource, directory: string): Promise<Durations | null> {
+async function pastOf(source: JobSource, directory: string): Promise<PastByJob | null> {
   const identities: string[] = [];
   const isSound = await source(({ identity, policy }) => {
     if (!policy.suspend) identities.push(identity);
   });
-  return isSound ? pastDurations(directory, identities) : null;
+  return isSound ? pastRuns(directory, identities) : null;
 }
 
 function refuse(problem: Problem | null): void {

@@ -1,23 +1,22 @@
+import { resolve } from "node:path";
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
+import { isEvery } from "../../core/cron/every.js";
 import { compileRule } from "../../core/decision/compile.js";
-import type { CompiledRule, Decision } from "../../core/decision/model.js";
+import type { CompiledRule } from "../../core/decision/model.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
+import type { JobDefinition } from "../../core/job/definition.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
 import { countArg, instantArg, outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
+import { pastRuns } from "../forecast/past-runs.js";
 import { formatDistance, formatWall } from "../format.js";
 import type { CliIo } from "../io.js";
 import { findJob, loadJobs } from "../load.js";
 import { type Paint, paintFor, renderTable } from "../style.js";
-import { decisionsAfter, soonest } from "../upcoming.js";
+import { decisionsAfter, soonest, type Upcoming, upcomingOf } from "../upcoming.js";
 import { DEFAULT_COUNT, DEFAULT_OVERVIEW_COUNT } from "./specs/next.js";
-
-interface Upcoming {
-  readonly compiled: CompiledRule;
-  readonly decision: Decision;
-}
 
 const MOST = 1_000_000;
 
@@ -26,8 +25,11 @@ const CHUNK = 256;
 
 const VERSIONS = { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION };
 
-function recordOf({ compiled, decision }: Upcoming): unknown {
-  return toDecisionRecord(compiled, decision, VERSIONS);
+/** A decision record; of an interval there is none, and less to say. */
+function recordOf({ compiled, decision, at }: Upcoming): unknown {
+  if (decision !== null) return toDecisionRecord(compiled, decision, VERSIONS);
+  const { identity, schedule } = compiled.rule;
+  return { identity, schedule, source: "interval", chosen_time: formatInstant(at) };
 }
 
 function* take<T>(values: Iterable<T>, count: number): Generator<T> {
@@ -50,28 +52,32 @@ async function printRecords(upcoming: Iterable<Upcoming>, io: CliIo): Promise<vo
   await io.out(lines.join(""));
 }
 
-function chosenText({ decision }: Upcoming): string {
-  return decision.chosenAt === null ? "unschedulable" : formatInstant(decision.chosenAt);
+function chosenText({ decision, at }: Upcoming): string {
+  return decision?.chosenAt === null ? "unschedulable" : formatInstant(at);
 }
 
 function shiftText({ decision }: Upcoming): string {
-  if (decision.chosenAt === null) return "-";
+  if (decision === null || decision.chosenAt === null) return "-";
   const shiftMs = decision.chosenAt - Math.floor(decision.nominalAt / SECOND_MS) * SECOND_MS;
   return `${shiftMs < 0 ? "-" : "+"}${formatDuration(Math.abs(shiftMs))}`;
 }
 
-function distanceText({ decision }: Upcoming, at: EpochMs): string {
-  return formatDistance(at, decision.chosenAt ?? decision.windowStartAt);
+function distanceText({ decision, at: dueAt }: Upcoming, at: EpochMs): string {
+  return formatDistance(at, decision?.chosenAt === null ? decision.windowStartAt : dueAt);
+}
+
+function periodText({ compiled, decision }: Upcoming): string {
+  return decision?.periodId ?? compiled.rule.schedule;
 }
 
 /** One job: each row is a period. */
 function periodTable(rows: readonly Upcoming[], at: EpochMs, paint: Paint): string {
   const header = ["PERIOD", "CHOSEN (UTC)", "SHIFT", "CHOSEN (LOCAL)", "FROM NOW"];
   const cells = rows.map((row) => [
-    row.decision.periodId,
+    periodText(row),
     chosenText(row),
     shiftText(row),
-    row.decision.chosenAt === null ? "-" : formatWall(row.decision.chosenAt, row.compiled.zone),
+    row.decision?.chosenAt === null ? "-" : formatWall(row.at, row.compiled.zone),
     distanceText(row, at),
   ]);
   return renderTable(header, cells, ["left", "left", "right", "left", "left"], paint);
@@ -84,9 +90,11 @@ function overviewTable(rows: readonly Upcoming[], at: EpochMs, paint: Paint): st
     chosenText(row),
     distanceText(row, at),
     row.compiled.rule.identity,
-    row.decision.periodId,
+    periodText(row),
     shiftText(row),
-    `${row.compiled.rule.window.mode} ${formatDuration(row.compiled.rule.window.durationMs)}`,
+    row.decision === null
+      ? "-"
+      : `${row.compiled.rule.window.mode} ${formatDuration(row.compiled.rule.window.durationMs)}`,
   ]);
   return renderTable(header, cells, ["left", "left", "left", "left", "right", "left"], paint);
 }
@@ -94,24 +102,52 @@ function overviewTable(rows: readonly Upcoming[], at: EpochMs, paint: Paint): st
 async function nextOfOne(identity: string, args: ParsedArgs, io: CliIo, at: EpochMs): Promise<ExitCode> {
   const count = countArg(args, "count", DEFAULT_COUNT, MOST);
   const { jobs } = await loadJobs(args, io);
-  const compiled = compileRule(findJob(jobs, identity).definition);
-  const decisions = take(decisionsAfter(compiled, at), count);
-  const upcoming = (function* (): Generator<Upcoming> {
-    for (const decision of decisions) yield { compiled, decision };
-  })();
-  await print(upcoming, args, io, (rows) => periodTable(rows, at, paintFor(args, io)));
+  const { definition } = findJob(jobs, identity);
+  const compiled = compileRule(definition);
+  const lastRunOf = await lastRunsOf([definition], args, io);
+  const upcoming = upcomingOf(compiled, decisionsAfter(compiled, at), lastRunOf(identity), at);
+  await print(take(upcoming, count), args, io, (rows) => periodTable(rows, at, paintFor(args, io)));
+  const note = compiled.everyMs === null ? boundsNote(compiled) : intervalNote(compiled, lastRunOf(identity));
+  if (outputForm(args) === "text" && note !== null) await io.out(`\n${note}\n`);
   return EXIT.ok;
+}
+
+/** Only intervals count from the last run, and only a state directory knows it. */
+async function lastRunsOf(
+  definitions: readonly JobDefinition[],
+  args: ParsedArgs,
+  io: CliIo,
+): Promise<(identity: string) => EpochMs | null> {
+  const state = args.text("state");
+  const intervals = definitions.filter(({ schedule }) => isEvery(schedule)).map(({ identity }) => identity);
+  if (state === undefined || intervals.length === 0) return () => null;
+  const past = await pastRuns(resolve(io.cwd, state), intervals);
+  return (identity) => past.get(identity)?.lastRunAt ?? null;
+}
+
+function intervalNote({ everyMs }: CompiledRule, lastRunAt: EpochMs | null): string {
+  const every = `Every ${formatDuration(everyMs ?? 0)} from the start of one run to the next`;
+  return lastRunAt === null
+    ? `${every}; counted from now. With --state it is counted from the last run.`
+    : `${every}; counted from the last run, ${formatInstant(lastRunAt)}.`;
+}
+
+function boundsNote({ minMs, maxMs }: CompiledRule): string | null {
+  const bounds = [
+    ...(minMs === null ? [] : [`at least ${formatDuration(minMs)}`]),
+    ...(maxMs === null ? [] : [`at most ${formatDuration(maxMs)}`]),
+  ];
+  if (bounds.length === 0) return null;
+  return `From the start of one run to the next it is ${bounds.join(" and ")}: 'kron forecast' counts with that.`;
 }
 
 async function nextOfAll(args: ParsedArgs, io: CliIo, at: EpochMs): Promise<ExitCode> {
   const count = countArg(args, "count", DEFAULT_OVERVIEW_COUNT, MOST);
   const { jobs } = await loadJobs(args, io);
   const active = jobs.filter(({ definition }) => !definition.policy.suspend);
-  const upcoming = soonest(
-    active.map(({ definition }) => compileRule(definition)),
-    at,
-    count,
-  );
+  const definitions = active.map(({ definition }) => definition);
+  const lastRunOf = await lastRunsOf(definitions, args, io);
+  const upcoming = soonest(definitions.map(compileRule), lastRunOf, at, count);
   await print(upcoming, args, io, (rows) => overviewTable(rows, at, paintFor(args, io)));
   const suspended = jobs.length - active.length;
   if (outputForm(args) === "text" && suspended > 0) {

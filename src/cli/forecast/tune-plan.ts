@@ -1,5 +1,6 @@
 /** From files and wishes to a plan that can be written: what cannot is left alone, and the rest planned anew. */
 
+import { isEvery } from "../../core/cron/every.js";
 import type { Horizon } from "../../core/forecast/horizon.js";
 import type { TextEdit } from "../../core/forecast/tune/edit/edits.js";
 import {
@@ -23,7 +24,7 @@ export interface TuneWishes extends TuneOptions {
 }
 
 /** Why a job is left alone. */
-export const REASONS = ["suspended", "fixed", "not_selected", "has_window", "not_editable"] as const;
+export const REASONS = ["suspended", "interval", "fixed", "not_selected", "has_window", "not_editable"] as const;
 export type Reason = (typeof REASONS)[number];
 
 export interface FileChange {
@@ -55,7 +56,7 @@ export function planTuning(files: readonly TuneFile[], horizon: Horizon, wishes:
 }
 
 function subjectsOf(files: readonly TuneFile[], wishes: TuneWishes, unwritable: ReadonlySet<string>) {
-  const leftAlone: Record<Reason, number> = { suspended: 0, fixed: 0, not_selected: 0, has_window: 0, not_editable: 0 };
+  const leftAlone = Object.fromEntries(REASONS.map((reason) => [reason, 0])) as Record<Reason, number>;
   const subjects = files.flatMap((file) =>
     file.jobs.map(({ definition }): TuneSubject => {
       const { mayChangeWindow, mayChangeSalt, reason } = freedomOf(definition, file, wishes, unwritable);
@@ -80,6 +81,7 @@ function freedomOf(
 ): Freedom {
   const bound = (reason: Reason): Freedom => ({ mayChangeWindow: false, mayChangeSalt: false, reason });
   if (definition.policy.suspend) return bound("suspended");
+  if (isEvery(definition.schedule)) return bound("interval");
   if (definition.tags.includes(wishes.fixedTag)) return bound("fixed");
   if (!isSelected(definition, wishes.only)) return bound("not_selected");
   const site = file.sites.get(definition.identity);

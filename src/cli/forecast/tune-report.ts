@@ -103,6 +103,7 @@ const REASON_TEXTS: Readonly<Record<Reason, string>> = {
   suspended: "suspended",
   fixed: "tagged as fixed",
   not_selected: "not selected by --only",
+  interval: "with an interval, which has no windows",
   has_window: "with a window of their own (--widen, --reseed)",
   not_editable: "written where only a person can change them",
 };

@@ -14,7 +14,7 @@ import { GroupBook, type Grouping, groupNamesOf } from "./groups.js";
 import { FORECAST_LIMITS, type Horizon } from "./horizon.js";
 import { JobRuns, type Overlap, RunningLoad } from "./overlap.js";
 import { isTooManyGroups, type Peak, Series } from "./series.js";
-import { visitPeriods } from "./starts.js";
+import { visitStarts } from "./starts.js";
 
 export interface ForecastOptions {
   readonly by: Grouping;
@@ -57,6 +57,15 @@ export interface Forecast {
   topGroups(most: number): readonly GroupRow[];
 }
 
+export interface PastRuns {
+  /** How long a run of the job takes. */
+  readonly durationMs: number | null;
+  /** When its newest one began: where an interval counts from. */
+  readonly lastRunAt: EpochMs | null;
+}
+
+const NO_RUNS: PastRuns = { durationMs: null, lastRunAt: null };
+
 interface RunningLoads {
   readonly chosen: RunningLoad;
   readonly nominal: RunningLoad;
@@ -82,8 +91,8 @@ export class Forecaster {
       : null;
   }
 
-  /** `durationMs` is how long a run of this job takes; null when nobody knows. */
-  add(definition: JobDefinition, durationMs: number | null = null): Problem | null {
+  /** What is known of its runs; what nobody knows is null. */
+  add(definition: JobDefinition, past: PastRuns = NO_RUNS): Problem | null {
     if (definition.policy.suspend) {
       this.#tally.suspended++;
       return null;
@@ -94,9 +103,9 @@ export class Forecaster {
       return this.#tooManyGroups();
     }
     const compiled = compileRule(definition);
-    if (durationMs === null) this.#tally.withoutDuration++;
-    else if (this.#running !== null) this.#countRuns(compiled, definition, this.#running, durationMs);
-    this.#countStarts(compiled, groups);
+    if (past.durationMs === null) this.#tally.withoutDuration++;
+    else if (this.#running !== null) this.#countRuns(compiled, definition, this.#running, past, past.durationMs);
+    this.#countStarts(compiled, groups, past);
     return null;
   }
 
@@ -124,10 +133,10 @@ export class Forecaster {
     return groupNamesOf(definition, this.#options.by).map((name) => this.#book.find(name));
   }
 
-  #countStarts(compiled: CompiledRule, groups: readonly number[]): void {
+  #countStarts(compiled: CompiledRule, groups: readonly number[], { lastRunAt }: PastRuns): void {
     const { fromAt, toAt } = this.#horizon;
     const [chosen, nominal, tally] = [this.#chosen, this.#nominal, this.#tally];
-    visitPeriods(compiled, fromAt, toAt, (nominalAt, settledAt, chosenAt) => {
+    visitStarts(compiled, lastRunAt, fromAt, toAt, (nominalAt, settledAt, chosenAt) => {
       if (nominalAt >= fromAt && nominalAt < toAt) nominal.add(nominalAt, groups);
       if (settledAt < fromAt || settledAt >= toAt) return;
       if (chosenAt === null) tally.unschedulable++;
@@ -140,7 +149,13 @@ export class Forecaster {
   }
 
   /** Begins early enough to see the runs that are at work when the horizon begins. */
-  #countRuns(compiled: CompiledRule, definition: JobDefinition, running: RunningLoads, durationMs: number): void {
+  #countRuns(
+    compiled: CompiledRule,
+    definition: JobDefinition,
+    running: RunningLoads,
+    { lastRunAt }: PastRuns,
+    durationMs: number,
+  ): void {
     const { policy, target } = definition;
     const limitMs = target.timeoutMs ?? Number.POSITIVE_INFINITY;
     const runMs = Math.min(durationMs, limitMs);
@@ -149,7 +164,7 @@ export class Forecaster {
     const { fromAt, toAt } = this.#horizon;
     const earliestAt = fromAt - Math.ceil(runMs / SECOND_MS) * SECOND_MS;
     this.#tally.withDuration++;
-    visitPeriods(compiled, earliestAt, toAt, (nominalAt, settledAt, chosenAt) => {
+    visitStarts(compiled, lastRunAt, earliestAt, toAt, (nominalAt, settledAt, chosenAt) => {
       if (isWithin(nominalAt, earliestAt, toAt)) nominal.start(nominalAt);
       if (chosenAt !== null && isWithin(settledAt, earliestAt, toAt)) chosen.start(settledAt);
     });

@@ -9,6 +9,7 @@ import type { CompiledRule } from "../decision/model.js";
 import type { JobDefinition } from "../job/definition.js";
 import { dueAt } from "../period/occasion.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../time/instant.js";
+import { isPaced, type PeriodVisitor, visitPaced } from "./paced.js";
 
 export interface ForecastStart {
   readonly periodId: string;
@@ -24,28 +25,55 @@ export interface JobStarts {
   readonly starts: Iterable<ForecastStart>;
 }
 
-/** Told of one period; `chosenAt` is null when it is unschedulable, and `settledAt` is then when that is recorded (S15). */
-export type PeriodVisitor = (nominalAt: EpochMs, settledAt: EpochMs, chosenAt: EpochMs | null) => void;
+/** When the newest run of a job began; null: nobody knows. */
+export type LastRuns = (identity: string) => EpochMs | null;
 
-/** Every start in `[fromAt, toAt)` of every job, in the order of the definitions. A suspended job has none (S17). */
+const UNKNOWN: LastRuns = () => null;
+
+/**
+ * Every start in `[fromAt, toAt)` of every job, in the order of the definitions. A suspended job has none (S17). Where
+ * starts depend on the ones before, `lastRuns` says where a job stands.
+ */
 export function* forecastStarts(
   definitions: Iterable<JobDefinition>,
   fromAt: EpochMs,
   toAt: EpochMs,
+  lastRuns: LastRuns = UNKNOWN,
 ): Generator<JobStarts> {
   for (const definition of definitions) {
     const { identity, policy } = definition;
-    yield { identity, starts: policy.suspend ? [] : startsOf(compileRule(definition), fromAt, toAt) };
+    const starts = policy.suspend ? [] : startsOf(compileRule(definition), fromAt, toAt, lastRuns(identity));
+    yield { identity, starts };
   }
 }
 
-function startsOf(compiled: CompiledRule, fromAt: EpochMs, toAt: EpochMs): Iterable<ForecastStart> {
+function startsOf(
+  compiled: CompiledRule,
+  fromAt: EpochMs,
+  toAt: EpochMs,
+  lastRunAt: EpochMs | null,
+): Iterable<ForecastStart> {
   const starts: ForecastStart[] = [];
-  visitPeriods(compiled, fromAt, toAt, (nominalAt, startAt, chosenAt) => {
+  visitStarts(compiled, lastRunAt, fromAt, toAt, (nominalAt, startAt, chosenAt) => {
     if (chosenAt === null || startAt < fromAt || startAt >= toAt) return;
     starts.push({ periodId: formatInstant(nominalAt), nominalAt, chosenAt, startAt });
   });
   return starts;
+}
+
+/**
+ * As `visitPeriods`, for every kind of job: a slot of an interval, or one that a bound has asked for, is visited with its
+ * instant as the nominal one.
+ */
+export function visitStarts(
+  compiled: CompiledRule,
+  lastRunAt: EpochMs | null,
+  fromAt: EpochMs,
+  toAt: EpochMs,
+  visit: PeriodVisitor,
+): void {
+  if (isPaced(compiled)) visitPaced(compiled, lastRunAt, fromAt, toAt, visit);
+  else visitPeriods(compiled, fromAt, toAt, visit);
 }
 
 /**

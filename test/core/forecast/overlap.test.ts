@@ -98,7 +98,7 @@ describe("of a configuration", () => {
     const horizon = requireOk(readHorizon(at("2026-03-01T00:00:00Z"), at("2026-03-01T02:00:00Z"), MINUTE_MS));
     const forecaster = new Forecaster(horizon, { by: "identity", hasDurations: true });
     for (const [index, durationMs] of durations.entries())
-      forecaster.add(jobOf({ ...raw, identity: `j${index}` }), durationMs);
+      forecaster.add(jobOf({ ...raw, identity: `j${index}` }), { durationMs, lastRunAt: null });
     return forecaster.result().overlap;
   }
 

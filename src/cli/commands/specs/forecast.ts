@@ -25,7 +25,12 @@ Kron chooses, and at the nominal times, where cron would put them. Shows the ful
     { name: "top", value: "N", help: `how many peaks and groups are shown (default: ${DEFAULT_TOP})` },
     { name: "max-peak", value: "N", help: "exit 2 when a bucket has more starts than this" },
     { name: "assume-duration", value: "DURATION", help: "how long a run takes: adds how many run at once" },
-    { name: "state", short: "s", value: "DIR", help: "state directory of krond: takes durations from past runs" },
+    {
+      name: "state",
+      short: "s",
+      value: "DIR",
+      help: "state directory of krond: durations from past runs, and where intervals count from",
+    },
     { name: "width", value: "N", help: "columns of -o plot (default: the terminal, or 80)" },
   ],
 };

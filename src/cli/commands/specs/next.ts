@@ -10,12 +10,19 @@ export const NEXT: CommandSpec = {
   usage: "[JOB] [OPTIONS]",
   details: `
 Shows the decisions of JOB for the periods whose nominal time lies after --at (default: now). Without JOB, what lies
-ahead over all jobs, soonest first. With -o jsonl each line is one decision record, which 'kron verify' can recompute.
+ahead over all jobs, soonest first. An interval has no periods: it counts from the last run, which is known with --state,
+else from --at. With -o jsonl each line is one decision record, which 'kron verify' can recompute.
 
   kron next prod/db-backup --count 3 --at 2026-03-01T00:00:00Z`,
   options: [
     CONFIG_OPTION,
     AT_OPTION,
+    {
+      name: "state",
+      short: "s",
+      value: "DIR",
+      help: "state directory of krond: intervals count from the last run there",
+    },
     {
       name: "count",
       short: "n",

@@ -20,8 +20,9 @@ const LADDER_MS: readonly number[] = [
   ...[1, 2, 3, 4, 6, 8, 12, 24, 48, 168, 336, 744].map((hours) => hours * HOUR_MS),
 ];
 
-/** The longest length that people write within all bounds; 0 when there is no room. */
+/** The longest length that people write within all bounds; 0 when there is no room, and for an interval. */
 export function windowLimitMs(definition: JobDefinition, compiled: CompiledRule, maxWindowMs: number): number {
+  if (compiled.everyMs !== null) return 0;
   const { deadlineMs } = definition.policy;
   const halfGapMs = compiled.schedule.smallestGapMs / 2;
   const boundMs = Math.min(maxWindowMs, halfGapMs, deadlineMs === 0 ? Number.POSITIVE_INFINITY : deadlineMs);

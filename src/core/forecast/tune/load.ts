@@ -3,7 +3,7 @@ import { compileRule } from "../../decision/compile.js";
 import type { CompiledRule } from "../../decision/model.js";
 import type { SchedulingRule } from "../../decision/rule.js";
 import { bucketOf, type Horizon } from "../horizon.js";
-import { visitPeriods } from "../starts.js";
+import { visitStarts } from "../starts.js";
 
 /** Where a rule starts: the bucket of each start, in order; and how many periods find no second. */
 export interface RuleStarts {
@@ -17,7 +17,7 @@ export function startsOfRule(rule: SchedulingRule, horizon: Horizon): RuleStarts
   const { fromAt, toAt } = horizon;
   const buckets: number[] = [];
   let unschedulable = 0;
-  visitPeriods(compiled, fromAt, toAt, (_, settledAt, chosenAt) => {
+  visitStarts(compiled, null, fromAt, toAt, (_, settledAt, chosenAt) => {
     if (settledAt < fromAt || settledAt >= toAt) return;
     if (chosenAt === null) unschedulable++;
     else buckets.push(bucketOf(horizon, settledAt));

@@ -202,8 +202,9 @@ function movableOf(subject: TuneSubject, starts: RuleStarts, { maxWindowMs }: Tu
 }
 
 function ruleOf(definition: JobDefinition): SchedulingRule {
-  const { identity, schedule, timezone, dst, window, distribution, seed, constraints } = definition;
-  return { identity, schedule, timezone, dst, window, distribution, seed, constraints };
+  const { identity, schedule, timezone, dst, window, distribution, seed, constraints, pace } = definition;
+  const rule = { identity, schedule, timezone, dst, window, distribution, seed, constraints };
+  return pace === undefined ? rule : { ...rule, pace };
 }
 
 function saltOf({ seed }: JobDefinition, number: number): string {

@@ -1,5 +1,6 @@
-/** How long runs of a job take: the mean of those on record, of the daemon or of what the last one left behind. */
-import { parseInstant } from "../../core/time/instant.js";
+/** The past runs of a job, of the daemon or of what the last one left behind: how long they took, when the last began. */
+import type { PastRuns } from "../../core/forecast/forecaster.js";
+import { type EpochMs, parseInstant } from "../../core/time/instant.js";
 import { ControlClient, ControlError } from "../../krond/control/client.js";
 import { socketPathIn } from "../../krond/state/directory.js";
 import { type HistoryRow, readHistory } from "../../krond/state/history.js";
@@ -9,10 +10,10 @@ import { CliError, EXIT } from "../exit.js";
 /** Past runs that are looked at. */
 const PAST_RUNS = 20;
 
-export type Durations = ReadonlyMap<string, number>;
+export type PastByJob = ReadonlyMap<string, PastRuns>;
 
-/** Jobs without a finished run are left out. */
-export async function pastDurations(directory: string, identities: readonly string[]): Promise<Durations> {
+/** Jobs that never ran are left out. */
+export async function pastRuns(directory: string, identities: readonly string[]): Promise<PastByJob> {
   const client = await ControlClient.connect(socketPathIn(directory));
   if (client === null) {
     return readStore(directory, (reader) => collect(identities, (request) => readHistory(reader, request)));
@@ -39,14 +40,23 @@ type AskHistory = (request: {
   readonly beforeAt: null;
 }) => Promise<readonly HistoryRow[] | null>;
 
-async function collect(identities: readonly string[], ask: AskHistory): Promise<Durations> {
-  const durations = new Map<string, number>();
+async function collect(identities: readonly string[], ask: AskHistory): Promise<PastByJob> {
+  const past = new Map<string, PastRuns>();
   for (const identity of identities) {
     const rows = await ask({ identity, limit: PAST_RUNS, beforeAt: null });
-    const mean = meanMs(rows ?? []);
-    if (mean !== null) durations.set(identity, mean);
+    const runs = { durationMs: meanMs(rows ?? []), lastRunAt: lastRunAt(rows ?? []) };
+    if (runs.lastRunAt !== null) past.set(identity, runs);
   }
-  return durations;
+  return past;
+}
+
+/** Of whatever source: intervals count from it. */
+function lastRunAt(rows: readonly HistoryRow[]): EpochMs | null {
+  const starts = rows.flatMap(({ started_at }) => {
+    const at = parseInstant(started_at ?? "");
+    return at.ok ? [at.value] : [];
+  });
+  return starts.length === 0 ? null : Math.max(...starts);
 }
 
 /** null when no run on record has both a beginning and an end. */

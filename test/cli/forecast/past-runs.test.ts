@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { KRON } from "../../../src/cli/commands/index.js";
-import { meanMs } from "../../../src/cli/forecast/durations.js";
+import { meanMs } from "../../../src/cli/forecast/past-runs.js";
 import { runCaptured } from "../../support/cli.js";
 import { stateWithRuns } from "../../support/forecast-state.js";
 import { temporaryDirectories } from "../../support/temporary.js";

@@ -1,0 +1,135 @@
+/**
+ * Starts of a job where each one depends on the one before: an interval, or a cron schedule with bounds on its pace. The
+ * governor says what is next, as it does for the daemon; every run is taken to begin when it is due.
+ */
+import { decide } from "../decision/decide.js";
+import type { CompiledRule, Decision } from "../decision/model.js";
+import { type NextOccasion, nextOccasion } from "../governor/governor.js";
+import { dueAt } from "../period/occasion.js";
+import { type EpochMs, SECOND_MS } from "../time/instant.js";
+
+/** Told of one period; `chosenAt` is null when it is unschedulable, and `settledAt` is then when that is recorded (S15). */
+export type PeriodVisitor = (nominalAt: EpochMs, settledAt: EpochMs, chosenAt: EpochMs | null) => void;
+
+const NO_HINTS = { interval: null, oneshot: null };
+
+export function isPaced({ everyMs, minMs, maxMs }: CompiledRule): boolean {
+  return everyMs !== null || minMs !== null || maxMs !== null;
+}
+
+/**
+ * `lastRunAt` is where the job stands: the start of its newest run. null: nobody knows; then an interval is taken to be
+ * due when the horizon begins, and a cron schedule to have run at the last time before it.
+ */
+export function visitPaced(
+  compiled: CompiledRule,
+  lastRunAt: EpochMs | null,
+  fromAt: EpochMs,
+  toAt: EpochMs,
+  visit: PeriodVisitor,
+): void {
+  for (const { nominalAt, at } of pacedStarts(compiled, lastRunAt, fromAt, visit)) {
+    if (at >= toAt) return;
+    visit(nominalAt, at, at);
+  }
+}
+
+export interface PacedStart {
+  /** Of a period its nominal time, of a slot its instant. */
+  readonly nominalAt: EpochMs;
+  readonly at: EpochMs;
+}
+
+/** Every start from an instant on. `visit` is told of periods without a second. */
+export function* pacedStarts(
+  compiled: CompiledRule,
+  lastRunAt: EpochMs | null,
+  fromAt: EpochMs,
+  visit: PeriodVisitor,
+): Generator<PacedStart> {
+  const cron = new CronPeriods(compiled, visit);
+  let ranAt =
+    compiled.everyMs === null ? (lastRunAt ?? cron.dueBefore(fromAt)) : phaseBefore(compiled, lastRunAt, fromAt);
+  for (;;) {
+    const next = nextOf(compiled, cron, ranAt, fromAt - 1);
+    if (next === null) return;
+    const { slotAt, at, source, clamped } = next;
+    const period = source === "cron" && clamped !== "max" ? cron.next(ranAt ?? fromAt - 1) : null;
+    if (at >= fromAt) yield { nominalAt: period?.nominalAt ?? slotAt, at };
+    ranAt = at;
+  }
+}
+
+function nextOf(
+  compiled: CompiledRule,
+  cron: CronPeriods,
+  ranAt: EpochMs | null,
+  beforeAt: EpochMs,
+): NextOccasion | null {
+  const { everyMs, minMs, maxMs } = compiled;
+  return nextOccasion({
+    everyMs,
+    minMs,
+    maxMs,
+    cronNextAt: () => {
+      const period = cron.next(ranAt ?? beforeAt);
+      return period === null ? null : dueAt(period);
+    },
+    hints: NO_HINTS,
+    lastRunAt: ranAt,
+    createdAt: null,
+    pausedUntilAt: null,
+    // What would have been due long ago is due where the job stands.
+    now: ranAt ?? beforeAt,
+  });
+}
+
+/** The last start before the horizon, in whole intervals from where the job stands. */
+function phaseBefore(compiled: CompiledRule, lastRunAt: EpochMs | null, fromAt: EpochMs): EpochMs {
+  const { everyMs, minMs, maxMs } = compiled;
+  const stepMs = Math.max(Math.min(everyMs ?? 0, maxMs ?? Number.POSITIVE_INFINITY), minMs ?? 0);
+  if (lastRunAt === null || lastRunAt >= fromAt) return lastRunAt ?? fromAt - stepMs;
+  return lastRunAt + Math.floor((fromAt - 1 - lastRunAt) / stepMs) * stepMs;
+}
+
+/** The periods of a cron schedule that find a second, met in order of their nominal times. */
+class CronPeriods {
+  readonly #compiled: CompiledRule;
+  readonly #visit: PeriodVisitor;
+  #period: Decision | null = null;
+
+  constructor(compiled: CompiledRule, visit: PeriodVisitor) {
+    this.#compiled = compiled;
+    this.#visit = visit;
+  }
+
+  /** When the last one before `at` was due. */
+  dueBefore(at: EpochMs): EpochMs | null {
+    const { schedule, leadMs } = this.#compiled;
+    let nominalAt = schedule.previous(at + leadMs);
+    for (let looked = 0; looked < PERIODS_LOOKED_AT && nominalAt !== null; looked++) {
+      const { chosenAt } = decide(this.#compiled, nominalAt);
+      if (chosenAt !== null && chosenAt < at) return chosenAt;
+      nominalAt = schedule.previous(nominalAt - 1);
+    }
+    return null;
+  }
+
+  /** The first that is due after a run; null: there is none left. Those without a second are told of on the way. */
+  next(afterAt: EpochMs): Decision | null {
+    const { schedule, frame } = this.#compiled;
+    const spanMs = frame.spanSeconds * SECOND_MS;
+    let period = this.#period;
+    while (period === null || period.chosenAt === null || period.chosenAt <= afterAt) {
+      const nominalAt = schedule.next(period?.nominalAt ?? afterAt - spanMs - 1);
+      if (nominalAt === null) return null;
+      period = decide(this.#compiled, nominalAt);
+      if (period.chosenAt === null) this.#visit(nominalAt, dueAt(period), null);
+    }
+    this.#period = period;
+    return period;
+  }
+}
+
+/** Constraints may leave many periods in a row without a second. */
+const PERIODS_LOOKED_AT = 1000;
