@@ -19,6 +19,7 @@ import { EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { hasColour, type Paint, paintFor } from "../style.js";
 import { readTextFile } from "../text-file.js";
+import { importCronJobs } from "./import-cronjob.js";
 
 const KINDS = ["crontab", "systemd", "cronjob"];
 
@@ -26,8 +27,13 @@ async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [kind, ...files] = args.positionals;
   if (kind === undefined) throw usageError("import needs to know from what", "write: kron import crontab FILE...");
   if (!KINDS.includes(kind)) throw usageError(`cannot import from "${kind}"`, `known: ${KINDS.join(", ")}`);
-  if (kind !== "crontab") {
-    throw usageError(`importing from ${kind} is not supported yet`, "only crontabs can be imported");
+  if (kind === "systemd") {
+    throw usageError("importing from systemd is not supported yet", "crontabs and CronJobs can be imported");
+  }
+  if (kind === "cronjob") {
+    if (files.length === 0)
+      throw usageError("import cronjob needs a file", "kubectl get cronjobs -o yaml | kron import cronjob -");
+    return importCronJobs(files, args, io);
   }
   if (files.length === 0) throw usageError("import crontab needs a file", "crontab -l | kron import crontab -");
   return importCrontabs(files, args, io);
@@ -155,13 +161,16 @@ function formHint(readings: readonly CrontabReading[], args: ParsedArgs): string
 export const IMPORT: Command = {
   name: "import",
   summary: "take over jobs from cron, with a verdict for every line",
-  usage: "crontab FILE... [OPTIONS]",
+  usage: "crontab|cronjob FILE... [OPTIONS]",
   details: `
 Prints the jobs of crontabs as YAML, and on standard error for every line whether it means the same here, the same with a
 note, or is not supported, and why. With -o json both come as one document. "-" reads standard input. Exits 2 if any line
 could not be taken over; the others are printed all the same.
 
+With "cronjob" it reads CronJobs of Kubernetes and prints KronJobs, with a line for everything that is not the same.
+
   crontab -l | kron import crontab - > jobs.yaml
+  kubectl get cronjobs -o yaml | kron import cronjob - > kronjobs.yaml
   kron import crontab /etc/crontab /etc/cron.d/* > system.yaml`,
   options: [
     { name: "user", help: "the files are user crontabs: no user before the command (default, unless the path tells)" },

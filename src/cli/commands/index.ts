@@ -10,6 +10,7 @@ import { LINT } from "./lint.js";
 import { LIST } from "./list.js";
 import { LOGS } from "./logs.js";
 import { NEXT } from "./next.js";
+import { OPERATOR } from "./operator.js";
 import { PLAN } from "./plan.js";
 import { SIMULATE } from "./simulate.js";
 import { TUNE } from "./tune.js";
@@ -37,6 +38,7 @@ export const KRON: Program = {
     PAUSE,
     RESUME,
     PLAN,
+    OPERATOR,
     IMPORT,
     completionCommand(async () => [KRON, (await import("./krond/index.js")).KROND]),
   ],

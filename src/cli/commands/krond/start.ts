@@ -7,12 +7,12 @@ import { safeFinding } from "../../../krond/boot/safe-findings.js";
 import type { InspectOptions } from "../../../krond/inspect/seam.js";
 import { createLog, usualLogFormat } from "../../../krond/log/logging.js";
 import { descriptorSink } from "../../../krond/log/sink.js";
-import type { ListenAddress } from "../../../krond/monitor/monitoring.js";
 import type { ConfigSource } from "../../../persist/configuration.js";
 import { CONFIG_OPTION, type ParsedArgs } from "../../args.js";
 import type { Command } from "../../command.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
+import { listenAddress, oneOf } from "../../listen-address.js";
 import { findConfiguration, findingsText } from "../../load.js";
 import { STATE_OPTION, stateDirectoryOf } from "../../state-options.js";
 import { hasColour } from "../../style.js";
@@ -21,8 +21,6 @@ import { Signals } from "./signals.js";
 import { trustChecks } from "./trust.js";
 
 const STANDARD_OUTPUT = 1;
-const LOOPBACK = "127.0.0.1";
-const LARGEST_PORT = 65_535;
 
 async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("start takes no arguments", "krond start --config PATH");
@@ -101,17 +99,6 @@ function kronCommand(): string {
   return program.endsWith("krond.js") ? `node ${join(relative(process.cwd(), dirname(program)), "kron.js")}` : "kron";
 }
 
-/** `PORT`, `HOST:PORT` or `[HOST]:PORT`; only this machine is answered when no host is given. */
-function listenAddress(args: ParsedArgs, option: string, example: string): ListenAddress | null {
-  const written = args.text(option);
-  if (written === undefined) return null;
-  const match = /^(?:(?<host>[^:[\]]+|\[[0-9a-f:.]+\]):)?(?<port>\d{1,5})$/i.exec(written);
-  const port = Number(match?.groups?.["port"] ?? Number.NaN);
-  if (!(port <= LARGEST_PORT))
-    throw usageError(`--${option}: "${written}" is no address`, `write ${example} or 127.0.0.1:${example}`);
-  return { host: (match?.groups?.["host"] ?? LOOPBACK).replace(/^\[|\]$/g, ""), port };
-}
-
 function inspectOptions(args: ParsedArgs): InspectOptions | null {
   const address = listenAddress(args, "inspect", "8080");
   const origins = (args.text("inspect-origin") ?? "").split(",").filter((origin) => origin !== "");
@@ -131,14 +118,6 @@ function cgroupRoot(args: ParsedArgs, io: CliIo): string | null {
   const checked = checkCgroupRoot(written);
   if (!checked.ok) throw usageError(`--cgroup-root ${written}: ${checked.error}`);
   return checked.value;
-}
-
-function oneOf<T extends string>(args: ParsedArgs, name: string, allowed: readonly T[]): T | undefined {
-  const given = args.text(name);
-  if (given === undefined) return undefined;
-  const found = allowed.find((value) => value === given);
-  if (found === undefined) throw usageError(`--${name}: "${given}" is not one of ${allowed.join(", ")}`);
-  return found;
 }
 
 export const START: Command = {
