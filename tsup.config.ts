@@ -11,6 +11,7 @@ export default defineConfig({
     testing: "src/scheduler/testing/index.ts",
     kron: "src/cli/kron.ts",
     krond: "src/cli/krond.ts",
+    "kron-operator": "src/cli/kron-operator.ts",
     "decision-worker": "src/actors/pool/thread/worker.ts",
     "launcher-process": "src/actors/launcher/child/process.ts",
   },

@@ -18,6 +18,7 @@ import { EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { hasColour, type Paint, paintFor } from "../style.js";
 import { readTextFile } from "../text-file.js";
+import { importCronJobs } from "./import-cronjob.js";
 
 const KINDS = ["crontab", "systemd", "cronjob"];
 
@@ -25,8 +26,13 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [kind, ...files] = args.positionals;
   if (kind === undefined) throw usageError("import needs to know from what", "write: kron import crontab FILE...");
   if (!KINDS.includes(kind)) throw usageError(`cannot import from "${kind}"`, `known: ${KINDS.join(", ")}`);
-  if (kind !== "crontab") {
-    throw usageError(`importing from ${kind} is not supported yet`, "only crontabs can be imported");
+  if (kind === "systemd") {
+    throw usageError("importing from systemd is not supported yet", "crontabs and CronJobs can be imported");
+  }
+  if (kind === "cronjob") {
+    if (files.length === 0)
+      throw usageError("import cronjob needs a file", "kubectl get cronjobs -o yaml | kron import cronjob -");
+    return importCronJobs(files, args, io);
   }
   if (files.length === 0) throw usageError("import crontab needs a file", "crontab -l | kron import crontab -");
   return importCrontabs(files, args, io);

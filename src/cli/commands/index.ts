@@ -13,6 +13,7 @@ import { LINT } from "./specs/lint.js";
 import { LIST } from "./specs/list.js";
 import { LOGS } from "./specs/logs.js";
 import { NEXT } from "./specs/next.js";
+import { OPERATOR } from "./specs/operator.js";
 import { PLAN } from "./specs/plan.js";
 import { SIMULATE } from "./specs/simulate.js";
 import { TUNE } from "./specs/tune.js";
@@ -41,6 +42,7 @@ export const KRON: Program = {
     lazily(RESUME, async () => (await import("./control.js")).resume),
     lazily(HINT, async () => (await import("./hint.js")).run),
     lazily(PLAN, async () => (await import("./plan.js")).run),
+    lazily(OPERATOR, async () => (await import("./operator.js")).run),
     lazily(IMPORT, async () => (await import("./import.js")).run),
     completionCommand(() => [KRON, KROND]),
   ],

@@ -9,11 +9,11 @@ import type { InspectOptions } from "../../../krond/inspect/seam.js";
 import type { DaemonLog } from "../../../krond/log/log.js";
 import { createLog, usualLogFormat } from "../../../krond/log/logging.js";
 import { descriptorSink } from "../../../krond/log/sink.js";
-import type { ListenAddress } from "../../../krond/monitor/monitoring.js";
 import type { ConfigSource } from "../../../persist/configuration.js";
 import type { ParsedArgs } from "../../args.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
+import { listenAddress, oneOf } from "../../listen-address.js";
 import { findConfiguration, findingsText } from "../../load.js";
 import { stateDirectoryOf, storePlaceOf } from "../../state-options.js";
 import { hasColour } from "../../style.js";
@@ -22,8 +22,6 @@ import { Signals } from "./signals.js";
 import { trustChecks } from "./trust.js";
 
 const STANDARD_OUTPUT = 1;
-const LOOPBACK = "127.0.0.1";
-const LARGEST_PORT = 65_535;
 
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("start takes no arguments", "krond start --config PATH");
@@ -111,17 +109,6 @@ function kronCommand(): string {
   return program.endsWith("krond.js") ? `node ${join(relative(process.cwd(), dirname(program)), "kron.js")}` : "kron";
 }
 
-/** `PORT`, `HOST:PORT` or `[HOST]:PORT`; only this machine is answered when no host is given. */
-function listenAddress(args: ParsedArgs, option: string, example: string): ListenAddress | null {
-  const written = args.text(option);
-  if (written === undefined) return null;
-  const match = /^(?:(?<host>[^:[\]]+|\[[0-9a-f:.]+\]):)?(?<port>\d{1,5})$/i.exec(written);
-  const port = Number(match?.groups?.["port"] ?? Number.NaN);
-  if (!(port <= LARGEST_PORT))
-    throw usageError(`--${option}: "${written}" is no address`, `write ${example} or 127.0.0.1:${example}`);
-  return { host: (match?.groups?.["host"] ?? LOOPBACK).replace(/^\[|\]$/g, ""), port };
-}
-
 function inspectOptions(args: ParsedArgs): InspectOptions | null {
   const address = listenAddress(args, "inspect", "8080");
   const origins = (args.text("inspect-origin") ?? "").split(",").filter((origin) => origin !== "");
@@ -150,12 +137,4 @@ function allowedRanges(args: ParsedArgs): AddressRange[] {
     if (range === null) throw usageError(`--allow: "${text}" is no address`, "write 127.0.0.1 or 10.20.0.0/16");
     return range;
   });
-}
-
-function oneOf<T extends string>(args: ParsedArgs, name: string, allowed: readonly T[]): T | undefined {
-  const given = args.text(name);
-  if (given === undefined) return undefined;
-  const found = allowed.find((value) => value === given);
-  if (found === undefined) throw usageError(`--${name}: "${given}" is not one of ${allowed.join(", ")}`);
-  return found;
 }

@@ -3,13 +3,16 @@ import type { CommandSpec } from "../../command.js";
 export const IMPORT: CommandSpec = {
   name: "import",
   summary: "take over jobs from cron, with a verdict for every line",
-  usage: "crontab FILE... [OPTIONS]",
+  usage: "crontab|cronjob FILE... [OPTIONS]",
   details: `
 Prints the jobs of crontabs as YAML, and on standard error for every line whether it means the same here, the same with a
 note, or is not supported, and why. With -o json both come as one document. "-" reads standard input. Exits 2 if any line
 could not be taken over; the others are printed all the same.
 
+With "cronjob" it reads CronJobs of Kubernetes and prints KronJobs, with a line for everything that is not the same.
+
   crontab -l | kron import crontab - > jobs.yaml
+  kubectl get cronjobs -o yaml | kron import cronjob - > kronjobs.yaml
   kron import crontab /etc/crontab /etc/cron.d/* > system.yaml`,
   options: [
     { name: "user", help: "the files are user crontabs: no user before the command (default, unless the path tells)" },

@@ -162,6 +162,16 @@ export const ERRORS = {
   "log-unwritable": operating("SystemError", "lines of the log could not be written; the ledger has what they told"),
   "config-unreadable": configuration("a configuration file cannot be read"),
   "config-untrusted": configuration("a configuration file belongs to a stranger or may be written by one"),
+  // Kubernetes: what the API server refuses, and what it takes to talk to one.
+  "job-refused": operating("ExecutionError", "the API server does not accept a Job made from the template"),
+  "job-quota": operating("ExecutionError", "a quota of the namespace leaves no room for another Job"),
+  "job-name-taken": operating("ExecutionError", "a Job of the name that is needed belongs to somebody else"),
+  "gate-bypassed": operating("ExecutionError", "a Job that was created suspended came back released"),
+  "status-refused": operating("SchedulingError", "the API server does not accept the status of a KronJob"),
+  "cluster-unreachable": operating("SystemError", "the API server does not answer, or not with what was asked for"),
+  "cluster-forbidden": operating("SystemError", "the API server denies a right that is needed"),
+  "cluster-unsuitable": fatal("IncompatibleStateError", "the cluster does not know KronJobs of this version"),
+  "kubeconfig-unusable": configuration("a kubeconfig cannot be read, or asks for what Kron does not do"),
   // The Declarative Scheduler: its registrations, its expressions, its records.
   "registrations-not-array": configuration("registrations are not an array"),
   "registration-shape": configuration("a registration is not a tuple of name, expression, function and duration"),

@@ -1,0 +1,124 @@
+/** `kron import cronjob`: CronJobs become KronJobs. Nearly everything has the same name; what means something else is said. */
+import { parseAllDocuments, stringify } from "yaml";
+import { LIMITS } from "../../core/base/limits.js";
+import { problemText, readKronJob } from "../../operator/definition.js";
+import { API_VERSION, KIND } from "../../operator/identity.js";
+import type { KronJob } from "../../operator/kube/types.js";
+import type { ParsedArgs } from "../args.js";
+import { CliError, EXIT, type ExitCode } from "../exit.js";
+import type { CliIo } from "../io.js";
+import { readTextFile } from "../text-file.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Taken {
+  readonly name: string;
+  readonly kronJob: Fields | null;
+  readonly notes: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** A run that survives a change of leader, and any wait that a CronJob would have had. */
+const DEFAULT_DEADLINE = "1h";
+
+export async function importCronJobs(files: readonly string[], _args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const taken: Taken[] = [];
+  for (const file of files) {
+    const { text } = await readTextFile(file, LIMITS.yamlFileBytes, io);
+    for (const cronJob of cronJobsOf(text, file)) taken.push(kronJobOf(cronJob));
+  }
+  const made = taken.flatMap(({ kronJob }) => (kronJob === null ? [] : [stringify(kronJob, { lineWidth: 0 })]));
+  if (made.length > 0) await io.out(made.join("---\n"));
+  for (const { name, notes, problems } of taken) {
+    for (const problem of problems) await io.err(`${name}: error: ${problem}\n`);
+    for (const note of notes) await io.err(`${name}: ${note}\n`);
+  }
+  await io.err(`${made.length} of ${taken.length} CronJobs taken over\n`);
+  return taken.some(({ problems }) => problems.length > 0) ? EXIT.configuration : EXIT.ok;
+}
+
+/** A file of objects, or a List as `kubectl get -o yaml` prints it. What is no CronJob is left out. */
+function cronJobsOf(text: string, file: string): readonly Fields[] {
+  const documents = parseAllDocuments(text);
+  const broken = documents.flatMap(({ errors }) => errors)[0];
+  if (broken !== undefined) throw new CliError(EXIT.configuration, `${file}: ${broken.message.split("\n")[0]}`);
+  const values = documents.map((document) => fieldsOf(document.toJSON()));
+  const objects = values.flatMap((value) => (Array.isArray(value["items"]) ? value["items"].map(fieldsOf) : [value]));
+  const found = objects.filter(({ kind }) => kind === "CronJob");
+  if (found.length === 0)
+    throw new CliError(
+      EXIT.configuration,
+      `${file} holds no CronJob`,
+      "kubectl get cronjobs -o yaml | kron import cronjob -",
+    );
+  return found;
+}
+
+function kronJobOf(cronJob: Fields): Taken {
+  const { name, namespace, labels, annotations } = fieldsOf(cronJob["metadata"]);
+  const { schedule: written, ...rest } = fieldsOf(cronJob["spec"]);
+  const notes: string[] = [];
+  const { schedule, timeZone } = splitZone(String(written ?? ""), rest["timeZone"], notes);
+  if (rest["concurrencyPolicy"] === undefined)
+    notes.push("concurrencyPolicy: Allow, written out: a KronJob's own default is forbid");
+  const hasDeadline = rest["startingDeadlineSeconds"] !== undefined;
+  if (!hasDeadline)
+    notes.push(
+      `policy.deadline: ${DEFAULT_DEADLINE}, written out: a CronJob has none, and a KronJob's own default is 0s`,
+    );
+  if (timeZone === undefined)
+    notes.push("no timeZone: a KronJob reads its schedule in UTC, a CronJob in the zone of the controller manager");
+  const spec = {
+    schedule,
+    ...(timeZone === undefined ? {} : { timezone: timeZone }),
+    ...(hasDeadline ? {} : { policy: { deadline: DEFAULT_DEADLINE } }),
+    concurrencyPolicy: "Allow",
+    ...without(rest, "timeZone"),
+  };
+  const metadata = { name, ...defined({ namespace, labels, annotations: keptAnnotations(annotations) }) };
+  const kronJob = { apiVersion: API_VERSION, kind: KIND, metadata, spec };
+  const problems = problemsOf(kronJob);
+  return { name: String(name), kronJob: problems.length === 0 ? kronJob : null, notes, problems };
+}
+
+/** The words of lint; the identity is a stand-in, because the uid is not there yet. */
+function problemsOf(kronJob: { readonly metadata: Fields; readonly spec: Fields }): readonly string[] {
+  const { name, namespace } = kronJob.metadata;
+  const problems: string[] = [];
+  if (typeof name !== "string") problems.push("metadata.name is missing");
+  else if (name.length > 52) problems.push("metadata.name: at most 52 characters, as for a CronJob");
+  if (kronJob.spec["jobTemplate"] === undefined) problems.push("spec.jobTemplate is missing");
+  const metadata = { ...kronJob.metadata, name: String(name), namespace: String(namespace ?? "default"), uid: "new" };
+  const read = readKronJob({ ...kronJob, metadata } as unknown as KronJob);
+  return read.ok ? problems : [...problems, ...read.error.map(problemText)];
+}
+
+/** Old CronJobs carry their zone in the schedule. */
+function splitZone(
+  written: string,
+  given: unknown,
+  notes: string[],
+): { readonly schedule: string; readonly timeZone: string | undefined } {
+  const known = typeof given === "string" ? given : undefined;
+  const match = /^(?:CRON_)?TZ=(?<zone>\S+)\s+(?<schedule>.+)$/.exec(written.trim());
+  if (match?.groups === undefined) return { schedule: written, timeZone: known };
+  notes.push("the zone in the schedule became spec.timezone");
+  return { schedule: match.groups["schedule"] ?? "", timeZone: known ?? match.groups["zone"] };
+}
+
+function keptAnnotations(annotations: unknown): Fields | undefined {
+  const kept = without(fieldsOf(annotations), "kubectl.kubernetes.io/last-applied-configuration");
+  return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
+function without(fields: Fields, key: string): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== key));
+}
+
+function defined(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}

@@ -1,0 +1,317 @@
+/**
+ * The KronJobs of a cluster: a row for each, one timeline for all, and a look at whatever may need one. A watch event is
+ * thought through at once, without a request; only if there is something to do is the object read directly and acted
+ * upon. What the controller remembers is a convenience: every look begins from what the API server says.
+ */
+import type { Clock } from "../actors/clock.js";
+import { Timeline } from "../actors/timeline.js";
+import { type Wake, Waker } from "../actors/waker.js";
+import type { EpochMs } from "../core/time/instant.js";
+import { carryOut } from "./carry-out.js";
+import type { KubeGateway } from "./gateway.js";
+import { keyOf } from "./identity.js";
+import { JobCache } from "./job-cache.js";
+import { type JobView, viewOf } from "./job-view.js";
+import { ApiFailure } from "./kube/failure.js";
+import type { Job, KronJob } from "./kube/types.js";
+import type { WatchHandler } from "./kube/watch.js";
+import { OPERATOR_LIMITS, OPERATOR_TIMES } from "./limits.js";
+import type { Observed } from "./plan/effects.js";
+import { type Memory, NOTHING_KNOWN, ticked } from "./plan/memory.js";
+import { beginPass, type Pass } from "./plan/pass.js";
+import { reconcile } from "./plan/reconcile.js";
+import { type Urgency, WorkQueue } from "./queue.js";
+import type { Reporter } from "./reporter.js";
+
+/** What is kept of a KronJob: never the object. */
+interface Row {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly handle: number;
+  memory: Memory;
+  /** Of the last state that was thought through. */
+  version: string;
+  activeCount: number;
+  wants: Urgency | null;
+  failures: number;
+}
+
+export interface ControllerOptions {
+  readonly gateway: KubeGateway;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+  /** Spreads retries. */
+  readonly random: () => number;
+  /** How long one that does not hold the Lease waits for the one that does. */
+  readonly standbyMs: number;
+}
+
+export class Controller {
+  readonly #options: ControllerOptions;
+  readonly #rows = new Map<string, Row>();
+  readonly #byUid = new Map<string, Row>();
+  readonly #byHandle: (Row | null)[] = [];
+  readonly #freeHandles: number[] = [];
+  readonly #jobs = new JobCache();
+  readonly #timeline = new Timeline();
+  readonly #waker: Waker;
+  readonly #queue: WorkQueue;
+  #listed: Set<string> | null = null;
+  #isFirst = false;
+
+  constructor(options: ControllerOptions) {
+    this.#options = options;
+    this.#queue = new WorkQueue(options.clock, OPERATOR_LIMITS.inFlight, (key) => this.#look(key));
+    const onWake = (wake: Wake): void => this.#woken(wake);
+    this.#waker = new Waker(options.clock, () => this.#timeline.peekAt(), onWake);
+  }
+
+  get kronJobs(): number {
+    return this.#rows.size;
+  }
+
+  get jobs(): number {
+    return this.#jobs.size;
+  }
+
+  get active(): number {
+    let count = 0;
+    for (const { activeCount } of this.#rows.values()) count += activeCount;
+    return count;
+  }
+
+  get queueDepth(): number {
+    return this.#queue.depth;
+  }
+
+  get running(): number {
+    return this.#queue.running;
+  }
+
+  start(): void {
+    this.#waker.arm();
+  }
+
+  /** What is under way is brought to its end: between a claim and its GO nobody should stop. */
+  async stop(): Promise<void> {
+    this.#waker.stop();
+    await this.#queue.close();
+  }
+
+  /** Nothing new is begun, and nobody waits for what is under way. */
+  halt(): void {
+    this.#waker.stop();
+    void this.#queue.close();
+  }
+
+  /** Whether this one acts first. Whoever does not, acts a little later: nothing depends on it. */
+  setFirst(isFirst: boolean): void {
+    this.#isFirst = isFirst;
+    if (!isFirst) return;
+    for (const row of this.#rows.values()) if (row.wants !== null) this.#queue.add(row.key, row.wants);
+  }
+
+  readonly jobHandler: WatchHandler<Job> = {
+    begin: () => this.#jobs.beginList(),
+    put: (job) => {
+      const view = viewOf(job);
+      if (this.#jobs.put(view)) this.#jobChanged(view);
+    },
+    gone: (job) => {
+      const view = viewOf(job);
+      this.#jobs.gone(view);
+      this.#jobChanged(view);
+    },
+    end: () => {
+      for (const view of this.#jobs.endList()) this.#jobChanged(view);
+    },
+    trouble: (error, restart) => this.#options.reporter.watchTrouble("jobs", error, restart),
+  };
+
+  readonly kronJobHandler: WatchHandler<KronJob> = {
+    begin: () => {
+      this.#listed = new Set();
+    },
+    put: (kronJob) => this.#seen(kronJob),
+    gone: (kronJob) => this.#drop(keyOf(kronJob), kronJob.metadata.uid),
+    end: () => {
+      const listed = this.#listed ?? new Set();
+      this.#listed = null;
+      for (const { key, uid } of [...this.#rows.values()]) if (!listed.has(uid)) this.#drop(key, uid);
+    },
+    trouble: (error, restart) => this.#options.reporter.watchTrouble("kronjobs", error, restart),
+  };
+
+  #seen(kronJob: KronJob): void {
+    const { uid, resourceVersion } = kronJob.metadata;
+    this.#listed?.add(uid);
+    const row = this.#rowOf(kronJob);
+    // What we wrote ourselves was thought through when it was written.
+    if (row.version === resourceVersion) return;
+    row.version = resourceVersion;
+    row.activeCount = kronJob.status?.active?.length ?? 0;
+    this.#think(row, kronJob);
+  }
+
+  /** Without a request: is there anything to do? */
+  #think(row: Row, kronJob: KronJob): void {
+    const now = this.#options.clock.now();
+    const plan = reconcile(this.#observed(kronJob), ticked(row.memory, now), now);
+    if (plan.effects.length === 0) {
+      row.memory = plan.memory;
+      this.#rest(row, plan.lookAgainAt);
+      return;
+    }
+    const isUrgent = plan.memory.judgedAt !== null || plan.effects.some(({ type }) => type === "go");
+    // When it is due must be known even to one that leaves the rest to another.
+    row.memory = {
+      ...row.memory,
+      liveAt: plan.memory.liveAt,
+      dueAt: plan.memory.dueAt,
+      judgedAt: plan.memory.judgedAt,
+    };
+    this.#want(row, isUrgent ? "urgent" : "calm");
+  }
+
+  #want(row: Row, urgency: Urgency): void {
+    row.wants = urgency;
+    const { standbyMs } = this.#options;
+    if (this.#isFirst) this.#queue.add(row.key, urgency);
+    else {
+      if (urgency === "urgent") this.#queue.add(row.key, urgency, standbyMs);
+      const { dueAt, judgedAt } = row.memory;
+      if (dueAt !== null && judgedAt === null) this.#schedule(row, dueAt);
+    }
+  }
+
+  #rest(row: Row, lookAgainAt: EpochMs | null): void {
+    row.wants = null;
+    row.failures = 0;
+    this.#queue.remove(row.key);
+    if (lookAgainAt === null) this.#timeline.remove(row.handle);
+    else this.#schedule(row, lookAgainAt);
+  }
+
+  #schedule(row: Row, at: EpochMs): void {
+    const first = this.#timeline.peekAt();
+    this.#timeline.set(row.handle, at, row.memory.liveAt ?? 0);
+    if (first === null || at < first) this.#waker.arm();
+  }
+
+  #woken({ now, jumpMs }: Wake): void {
+    if (jumpMs !== null) this.#options.reporter.clockJump(jumpMs);
+    for (const handle of this.#timeline.popDue(now)) {
+      const row = this.#byHandle[handle] ?? null;
+      if (row === null) continue;
+      // S2: every period that is due in this tick is judged by its one `now`.
+      row.memory = ticked(row.memory, now);
+      this.#want(row, row.memory.judgedAt !== null ? "urgent" : "calm");
+    }
+  }
+
+  #jobChanged({ ownerUid }: JobView): void {
+    const row = ownerUid === null ? undefined : this.#byUid.get(ownerUid);
+    if (row !== undefined) this.#want(row, row.wants ?? "calm");
+  }
+
+  /** A look with requests. Whatever goes wrong, it is looked at again. */
+  async #look(key: string): Promise<void> {
+    const row = this.#rows.get(key);
+    if (row === undefined) return;
+    const { gateway, clock, reporter } = this.#options;
+    const startedMs = clock.monotonicMs();
+    try {
+      const kronJob = await gateway.readKronJob(row.namespace, row.name);
+      // Gone, or another one by the same name: the watch is about to say so.
+      if (kronJob === null || kronJob.metadata.uid !== row.uid) return;
+      const now = clock.now();
+      const first = beginPass(this.#observed(kronJob), ticked(row.memory, now), now);
+      this.#remember(row, first);
+      const last = await carryOut(first, gateway, clock, {
+        news: (about, news) => reporter.news(about, news),
+        refused: (_about, error) => reporter.trouble(row, error, "write"),
+        moved: (pass) => this.#remember(row, pass),
+      });
+      this.#settled(row, last);
+    } catch (error) {
+      reporter.trouble(row, error, "look");
+      this.#retry(row, error instanceof ApiFailure ? (error.answer.retryAfterMs ?? 0) : 0);
+    } finally {
+      reporter.looked((clock.monotonicMs() - startedMs) / 1000);
+    }
+  }
+
+  #remember(row: Row, { memory, observed }: Pass): void {
+    row.memory = memory;
+    row.version = observed.kronJob.metadata.resourceVersion;
+    row.activeCount = observed.kronJob.status?.active?.length ?? 0;
+  }
+
+  #settled(row: Row, { end, lookAgainAt }: Pass): void {
+    if (this.#rows.get(row.key) !== row) return;
+    if (end === "again") {
+      this.#options.reporter.conflict(row);
+      this.#retry(row, 0);
+    } else {
+      row.failures = 0;
+      row.wants = null;
+      if (lookAgainAt === null) this.#timeline.remove(row.handle);
+      else this.#schedule(row, lookAgainAt);
+    }
+  }
+
+  #retry(row: Row, atLeastMs: number): void {
+    if (this.#rows.get(row.key) !== row) return;
+    const { retryFirstMs, retryLongestMs } = OPERATOR_TIMES;
+    const delayMs = Math.min(retryFirstMs * 2 ** Math.min(row.failures, 16), retryLongestMs);
+    row.failures += 1;
+    row.wants ??= "calm";
+    const spread = 0.5 + this.#options.random() / 2;
+    this.#queue.add(row.key, row.wants, Math.max(atLeastMs, delayMs * spread));
+  }
+
+  #observed(kronJob: KronJob): Observed {
+    const jobs = this.#jobs.of(kronJob.metadata.uid);
+    return { kronJob, jobs, direct: NONE, tombstones: this.#jobs.tombstones, template: null };
+  }
+
+  #rowOf(kronJob: KronJob): Row {
+    const key = keyOf(kronJob);
+    const { namespace, name, uid } = kronJob.metadata;
+    const known = this.#rows.get(key);
+    if (known?.uid === uid) return known;
+    if (known !== undefined) this.#drop(key, known.uid);
+    const handle = this.#freeHandles.pop() ?? this.#byHandle.length;
+    const row: Row = {
+      key,
+      namespace,
+      name,
+      uid,
+      handle,
+      memory: NOTHING_KNOWN,
+      version: "",
+      activeCount: 0,
+      wants: null,
+      failures: 0,
+    };
+    this.#rows.set(key, row);
+    this.#byUid.set(uid, row);
+    this.#byHandle[handle] = row;
+    return row;
+  }
+
+  #drop(key: string, uid: string): void {
+    const row = this.#rows.get(key);
+    if (row === undefined || row.uid !== uid) return;
+    this.#rows.delete(key);
+    this.#byUid.delete(uid);
+    this.#timeline.remove(row.handle);
+    this.#byHandle[row.handle] = null;
+    this.#freeHandles.push(row.handle);
+    this.#queue.remove(key);
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();

@@ -1,0 +1,74 @@
+/** The Jobs of all KronJobs, as rows: what a watch says of them, which may be a little late. */
+import { isSameView, type JobEnding, type JobView } from "./job-view.js";
+
+/** How Jobs ended that are gone: their KronJobs are about to ask. */
+const TOMBSTONES = 10_000;
+const NO_JOBS: ReadonlyMap<string, JobView> = new Map();
+
+/** Whose KronJob has to be looked at, because something about one of its Jobs changed. */
+export type OwnerUid = string;
+
+export class JobCache {
+  readonly #byUid = new Map<string, JobView>();
+  readonly #byOwner = new Map<OwnerUid, Map<string, JobView>>();
+  readonly tombstones = new Map<string, JobEnding>();
+  #listed: Set<string> | null = null;
+
+  get size(): number {
+    return this.#byUid.size;
+  }
+
+  of(owner: OwnerUid): ReadonlyMap<string, JobView> {
+    return this.#byOwner.get(owner) ?? NO_JOBS;
+  }
+
+  beginList(): void {
+    this.#listed = new Set();
+  }
+
+  /** What was not listed is gone, and nobody saw how it ended. */
+  endList(): readonly JobView[] {
+    const listed = this.#listed ?? new Set();
+    this.#listed = null;
+    const gone = [...this.#byUid.values()].filter(({ uid }) => !listed.has(uid));
+    for (const view of gone) this.#remove(view);
+    return gone;
+  }
+
+  /** True: something changed that somebody has to act upon. */
+  put(view: JobView): boolean {
+    this.#listed?.add(view.uid);
+    const known = this.#byUid.get(view.uid);
+    const { ownerUid } = view;
+    if (ownerUid === null) return false;
+    this.#byUid.set(view.uid, view);
+    let own = this.#byOwner.get(ownerUid);
+    if (own === undefined) {
+      own = new Map();
+      this.#byOwner.set(ownerUid, own);
+    }
+    own.set(view.name, view);
+    return known === undefined ? view.ending !== null : !isSameView(known, view);
+  }
+
+  gone(view: JobView): void {
+    if (view.ending !== null) this.#bury(view.uid, view.ending);
+    this.#remove(view);
+  }
+
+  #remove({ uid, ownerUid, name }: JobView): void {
+    this.#byUid.delete(uid);
+    if (ownerUid === null) return;
+    const own = this.#byOwner.get(ownerUid);
+    // Another Job may have the name by now.
+    if (own?.get(name)?.uid === uid) own.delete(name);
+    if (own?.size === 0) this.#byOwner.delete(ownerUid);
+  }
+
+  #bury(uid: string, ending: JobEnding): void {
+    this.tombstones.set(uid, ending);
+    if (this.tombstones.size <= TOMBSTONES) return;
+    const [oldest] = this.tombstones.keys();
+    if (oldest !== undefined) this.tombstones.delete(oldest);
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * The operator against a cluster: the API server double, or the real one that KRON_TEST_KUBECONFIG names. The first part
+ * asks the API server itself for the facts that the protocol rests on, so that the double cannot lie unnoticed.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ApiFailure } from "../../src/operator/kube/failure.js";
+import type { Job, KronJob } from "../../src/operator/kube/types.js";
+import { POD_TEMPLATE, REAL_KUBECONFIG, TestCluster } from "../support/kube/cluster.js";
+
+/** Minutes are real there. */
+const TIMEOUT_MS = REAL_KUBECONFIG === undefined ? 30_000 : 400_000;
+let cluster: TestCluster;
+
+beforeEach(async () => {
+  cluster = await TestCluster.open();
+});
+
+afterEach(() => cluster.close());
+
+async function refusal(attempt: Promise<unknown>): Promise<ApiFailure["answer"]> {
+  try {
+    await attempt;
+  } catch (error) {
+    if (error instanceof ApiFailure) return error.answer;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+function send<T>(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<T> {
+  return cluster.client.send<T>({
+    method,
+    path,
+    operation: `${method} ${path}`,
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+function suspendedJob(name: string, more: Readonly<Record<string, unknown>> = {}): unknown {
+  return { metadata: { name }, spec: { ...POD_TEMPLATE.spec, suspend: true, ...more } };
+}
+
+describe("what the protocol takes for granted of an API server", () => {
+  test("a status patch with a stale resourceVersion is a conflict, and leaves no trace", async () => {
+    const first = await cluster.create("facts", { suspend: true });
+    const path = `${cluster.kronJobsPath}/facts/status`;
+    const { resourceVersion } = first.metadata;
+    const patch = (window: string): unknown => ({ metadata: { resourceVersion }, status: { window } });
+    const written = await send<KronJob>("PATCH", path, patch("one"));
+    expect(written.metadata.resourceVersion).not.toBe(resourceVersion);
+    expect(await refusal(send("PATCH", path, patch("two")))).toMatchObject({ status: 409, reason: "Conflict" });
+    expect((await send<KronJob>("GET", `${cluster.kronJobsPath}/facts`)).status?.window).toBe("one");
+  });
+
+  test("the rules of the status: a handled period stays handled, with the outcome it has", async () => {
+    await cluster.create("rules", { suspend: true });
+    const write = (lastPeriodID: string, lastOutcome: string) =>
+      send("PATCH", `${cluster.kronJobsPath}/rules/status`, { status: { lastPeriodID, lastOutcome } });
+    await write("2026-03-01T01:00:00Z", "missed");
+    expect(await refusal(write("2026-03-01T00:00:00Z", "missed"))).toMatchObject({ status: 422 });
+    expect(await refusal(write("2026-03-01T01:00:00Z", "executed"))).toMatchObject({ status: 422 });
+    await write("2026-03-01T02:00:00Z", "executed");
+  });
+
+  test("a Job is made once by its name; another uid is refused; preconditions of a deletion are kept", async () => {
+    const job = await send<Job>("POST", cluster.jobsPath, suspendedJob("gate"));
+    expect(job.spec.suspend).toBe(true);
+    expect(await refusal(send("POST", cluster.jobsPath, suspendedJob("gate")))).toMatchObject({
+      status: 409,
+      reason: "AlreadyExists",
+    });
+    const path = `${cluster.jobsPath}/gate`;
+    const foreign = { metadata: { uid: "00000000-0000-0000-0000-000000000000" }, spec: { suspend: false } };
+    expect((await refusal(send("PATCH", path, foreign))).status).toBeGreaterThanOrEqual(409);
+    expect((await send<Job>("GET", path)).spec.suspend).toBe(true);
+    const { uid } = job.metadata;
+    const wrong = { preconditions: { uid: "00000000-0000-0000-0000-000000000000" } };
+    expect(await refusal(send("DELETE", path, wrong))).toMatchObject({ status: 409 });
+    const stale = { preconditions: { uid, resourceVersion: "1" } };
+    expect(await refusal(send("DELETE", path, stale))).toMatchObject({ status: 409 });
+    await send("DELETE", path, { preconditions: { uid }, propagationPolicy: "Background" });
+  });
+
+  test("a dry run refuses what cannot be, and makes nothing", async () => {
+    const query = "?dryRun=All&fieldValidation=Strict";
+    const attempt = (more: Readonly<Record<string, unknown>>) =>
+      cluster.client.send<Job>({
+        method: "POST",
+        path: cluster.jobsPath,
+        query: { dryRun: "All", fieldValidation: "Strict" },
+        body: suspendedJob("dry", more),
+        operation: `create jobs${query}`,
+      });
+    expect((await refusal(attempt({ backofLimit: 3 }))).message).toContain('unknown field "spec.backofLimit"');
+    expect((await refusal(attempt({ backoffLimit: -1 }))).message).toContain("must be greater than or equal to 0");
+    expect((await attempt({})).spec.suspend).toBe(true);
+    expect(await refusal(send("GET", `${cluster.jobsPath}/dry`))).toMatchObject({ status: 404 });
+  });
+});
+
+describe("a KronJob lives", () => {
+  test("it runs once a period, is told by Events, and its Job says why this second", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    await cluster.operator();
+    await cluster.create("report", {});
+    const done = await cluster.until("report", ({ status }) => status?.lastSuccessfulTime !== undefined);
+    expect(done.status).toMatchObject({ lastOutcome: "executed", suspended: false, window: "0s" });
+    const [begun] = cluster.kubelet.begun;
+    expect(begun?.periodId).toBe(done.status?.history?.at(-1)?.periodID);
+    const job = (await cluster.jobs()).find(({ metadata }) => metadata.name === done.status?.history?.at(-1)?.job);
+    expect(job?.metadata.labels).toMatchObject({
+      "kron.io/name": "report",
+      "kron.io/period-id": begun?.periodId.replaceAll(":", "-"),
+    });
+    expect(JSON.parse(job?.metadata.annotations?.["kron.io/decision"] ?? "null")).toMatchObject({
+      identity: `${cluster.namespace}/report/${done.metadata.uid}`,
+      period_id: begun?.periodId,
+    });
+    const reasons = async (): Promise<readonly string[]> => (await cluster.events()).map(({ reason }) => reason);
+    await expect.poll(reasons).toEqual(expect.arrayContaining(["SuccessfulCreate", "SawCompletedJob"]));
+  });
+
+  test("forbid skips while a Job runs; its end is recorded as it was", { timeout: TIMEOUT_MS }, async () => {
+    cluster.kubelet.runOf = () => ({ ms: 70_000, isSuccess: false });
+    await cluster.operator();
+    await cluster.create("slow", { policy: { concurrency: "forbid", deadline: "50s" } });
+    await cluster.until("slow", ({ status }) => status?.lastOutcome === "skipped");
+    const ended = await cluster.until(
+      "slow",
+      ({ status }) => status?.history?.some(({ result }) => result === "Failed") === true,
+    );
+    expect(ended.status?.history).toContainEqual(expect.objectContaining({ result: "Failed", outcome: "executed" }));
+    expect(ended.status?.history).toContainEqual(expect.objectContaining({ reason: "concurrency_forbid" }));
+  });
+
+  test("replace: the old pod is gone before the new one begins", { timeout: TIMEOUT_MS }, async () => {
+    cluster.kubelet.runOf = () => ({ ms: 600_000, isSuccess: true });
+    await cluster.operator();
+    await cluster.create("only", { policy: { concurrency: "replace", deadline: "50s" } });
+    await cluster.kubelet.until((begun) => begun.length >= 2);
+    const replaced = await cluster.until(
+      "only",
+      ({ status }) => status?.history?.some(({ reason }) => reason === "replaced") === true,
+    );
+    expect(replaced.status?.active ?? []).toHaveLength(1);
+  });
+
+  test("suspended from the start, then run now by annotation, then resumed", { timeout: TIMEOUT_MS }, async () => {
+    await cluster.operator();
+    await cluster.create("quiet", { suspend: true });
+    const ready = ({ status }: KronJob) => status?.conditions?.find(({ type }) => type === "Ready")?.reason;
+    await cluster.until("quiet", (kronJob) => ready(kronJob) === "Suspended");
+    const slot = new Date(Math.floor(cluster.clock.now() / 1000) * 1000).toISOString().replace(".000", "");
+    await cluster.patch("quiet", { metadata: { annotations: { "kron.io/run": slot } } });
+    const ran = await cluster.until("quiet", ({ status }) => status?.history?.length === 1);
+    expect(ran.status?.history).toMatchObject([{ source: "manual", periodID: slot, result: "Succeeded" }]);
+    expect(ran.status?.lastPeriodID).toBeUndefined();
+    await cluster.patch("quiet", { spec: { suspend: false } });
+    await cluster.until("quiet", ({ status }) => status?.lastOutcome === "executed");
+  });
+
+  test("bad input is told with its place, nothing runs; mended, it runs", { timeout: TIMEOUT_MS }, async () => {
+    const { lines } = await cluster.operator();
+    await cluster.create("odd", { schedule: "0 0 30 2 *" });
+    const invalid = await cluster.until("odd", ({ status }) => status?.conditions !== undefined);
+    expect(invalid.status?.conditions).toMatchObject([
+      { type: "Ready", status: "False", reason: "InvalidSpec" },
+      { type: "InvalidSpec", status: "True", reason: "cron-impossible" },
+    ]);
+    expect(invalid.status?.conditions?.[1]?.message).toMatch(/^spec\.schedule: /);
+    expect(lines).toContainEqual(expect.objectContaining({ event: "error", level: "error" }));
+    await cluster.patch("odd", { spec: { schedule: "* * * * *" } });
+    await cluster.until("odd", ({ status }) => status?.lastOutcome === "executed");
+  });
+
+  test("a template that the API server refuses is told at once, not at three in the morning", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    await cluster.operator();
+    await cluster.create("typo", {
+      schedule: "0 3 1 1 *",
+      jobTemplate: { spec: { ...POD_TEMPLATE.spec, backoffLimit: -1 } },
+    });
+    const told = await cluster.until("typo", ({ status }) => status?.conditions !== undefined);
+    expect(told.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: "SchedulingError", status: "True", reason: "JobTemplateInvalid" }),
+    );
+  });
+
+  test("when it is deleted, its Jobs go with it", { timeout: TIMEOUT_MS }, async () => {
+    cluster.kubelet.runOf = () => ({ ms: 600_000, isSuccess: true });
+    await cluster.operator();
+    await cluster.create("gone", {});
+    await cluster.kubelet.until((begun) => begun.length === 1);
+    await cluster.delete(`${cluster.kronJobsPath}/gone`, { propagationPolicy: "Background" });
+    await expect.poll(() => cluster.jobs(), { timeout: TIMEOUT_MS / 2 }).toEqual([]);
+  });
+});
+
+describe("several operators", () => {
+  test("the one that holds the Lease acts; when it goes without a word, the other one takes over", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const lease = { namespace: cluster.namespace, name: "kron-operator" };
+    const first = await cluster.operator({ lease });
+    const second = await cluster.operator({ lease });
+    await cluster.create("relay", {});
+    await cluster.until("relay", ({ status }) => status?.lastOutcome === "executed");
+    const [leading, standing] = first.lines.some(({ event }) => event === "leading")
+      ? [first, second]
+      : [second, first];
+    expect(standing.lines.some(({ event }) => event === "trigger")).toBe(false);
+    const { status } = await cluster.until("relay", ({ status }) => status?.activeCount === 0);
+    leading.operator.abort();
+    await cluster.until("relay", (kronJob) => (kronJob.status?.lastPeriodID ?? "") > (status?.lastPeriodID ?? ""));
+    expect(standing.lines.some(({ event }) => event === "trigger")).toBe(true);
+    const periods = cluster.kubelet.begun.map(({ periodId }) => periodId);
+    expect(new Set(periods).size).toBe(periods.length);
+  });
+
+  test("stopped, it brings its claims to their end and gives the Lease back", { timeout: TIMEOUT_MS }, async () => {
+    const lease = { namespace: cluster.namespace, name: "kron-operator" };
+    const { operator } = await cluster.operator({ lease });
+    await cluster.create("end", {});
+    await cluster.until("end", ({ status }) => status?.lastOutcome === "executed");
+    await operator.stop();
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${cluster.namespace}/leases/kron-operator`;
+    const given = await send<{ readonly spec: { readonly holderIdentity?: string } }>("GET", path);
+    expect(given.spec.holderIdentity ?? "").toBe("");
+  });
+});

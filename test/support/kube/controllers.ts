@@ -1,0 +1,129 @@
+/**
+ * What stands around an API server: the job controller that makes pods of released Jobs and counts how they end, the
+ * garbage collector, and the clean-up after a time to live. Driven by changes; it does what a real one does, at once.
+ */
+import type { Clock } from "../../../src/actors/clock.js";
+import {
+  type Change,
+  type Fields,
+  fieldsOf,
+  RESOURCES,
+  type Resource,
+  type Store,
+  type StoredObject,
+} from "./store.js";
+
+const PODS = RESOURCES.find(({ name }) => name === "pods") as Resource;
+
+export class Controllers {
+  readonly #store: Store;
+  readonly #clock: Clock;
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+    store.listeners.add((change) => queueMicrotask(() => this.#follow(change)));
+  }
+
+  #follow({ resource, type, object }: Change): void {
+    if (resource === "jobs") {
+      if (type === "DELETED") this.#collect(object);
+      else this.#syncJob(object.metadata.namespace, object.metadata.name);
+    } else if (resource === "pods") {
+      const owner = ownerOf(object);
+      if (owner !== null) this.#syncJob(object.metadata.namespace, owner.name);
+    } else if (resource === "kronjobs" && type === "DELETED") this.#collect(object);
+  }
+
+  #syncJob(namespace: string, name: string): void {
+    const job = this.#store.find("jobs", namespace, name);
+    if (job === null) return;
+    const pods = this.#podsOf(job);
+    if (job.metadata["deletionTimestamp"] !== undefined) {
+      // Foreground: it goes when its pods have gone.
+      if (pods.length === 0) this.#store.remove("jobs", job);
+      else for (const pod of pods) deletePod(this.#store, pod);
+      return;
+    }
+    const { suspend } = fieldsOf(job["spec"]);
+    const status = fieldsOf(job["status"]);
+    if (suspend === true || isFinished(job)) return;
+    if (status["startTime"] === undefined) {
+      this.#setStatus(job, { ...status, startTime: this.#store.timestamp(), active: 1 });
+      this.#startPod(job);
+      return;
+    }
+    const phases = pods.map((pod) => fieldsOf(pod["status"])["phase"]);
+    if (phases.includes("Succeeded")) this.#finish(job, "Complete", "CompletionsReached");
+    else if (phases.includes("Failed")) this.#finish(job, "Failed", "BackoffLimitExceeded");
+  }
+
+  #startPod(job: StoredObject): void {
+    const { metadata, spec } = fieldsOf(fieldsOf(job["spec"])["template"]);
+    const { annotations, labels } = fieldsOf(metadata);
+    const ownerReferences = [
+      { apiVersion: "batch/v1", kind: "Job", name: job.metadata.name, uid: job.metadata.uid, controller: true },
+    ];
+    const body = { metadata: { generateName: `${job.metadata.name}-`, annotations, labels, ownerReferences }, spec };
+    const pod = this.#store.create(PODS, job.metadata.namespace, body, false);
+    this.#setPhase(pod, "Pending");
+  }
+
+  #setPhase(pod: StoredObject, phase: string): void {
+    this.#store.replace("pods", { ...pod, status: { phase } });
+  }
+
+  #finish(job: StoredObject, type: string, reason: string): void {
+    const at = this.#store.timestamp();
+    const condition = { type, status: "True", reason, message: "", lastProbeTime: at, lastTransitionTime: at };
+    const { active: _, ...status } = fieldsOf(job["status"]);
+    const more = type === "Complete" ? { completionTime: at, succeeded: 1 } : { failed: 1 };
+    this.#setStatus(job, { ...status, ...more, conditions: [condition] });
+    const ttl = fieldsOf(job["spec"])["ttlSecondsAfterFinished"];
+    if (typeof ttl !== "number") return;
+    const { namespace, name, uid } = job.metadata;
+    this.#clock.after(ttl * 1000, () => {
+      const found = this.#store.find("jobs", namespace, name);
+      if (found?.metadata.uid === uid) this.#store.remove("jobs", found);
+    });
+  }
+
+  #setStatus(job: StoredObject, status: Fields): void {
+    this.#store.replace("jobs", { ...job, status });
+  }
+
+  #podsOf({ metadata }: StoredObject): readonly StoredObject[] {
+    return this.#store.list("pods", metadata.namespace).filter((pod) => ownerOf(pod)?.uid === metadata.uid);
+  }
+
+  /** Background: whoever depended on it goes afterwards. */
+  #collect(owner: StoredObject): void {
+    const { namespace, uid } = owner.metadata;
+    for (const job of this.#store.list("jobs", namespace)) {
+      if (ownerOf(job)?.uid === uid) this.#store.remove("jobs", job);
+    }
+    for (const pod of this.#store.list("pods", namespace)) if (ownerOf(pod)?.uid === uid) deletePod(this.#store, pod);
+  }
+}
+
+/** A pod that no node has taken goes at once; a bound one waits for its kubelet. */
+export function deletePod(store: Store, pod: StoredObject): void {
+  const isBound = fieldsOf(pod["spec"])["nodeName"] !== undefined;
+  const phase = fieldsOf(pod["status"])["phase"];
+  const isOver = phase === "Succeeded" || phase === "Failed";
+  if (!isBound || isOver) store.remove("pods", pod);
+  else if (pod.metadata["deletionTimestamp"] === undefined) {
+    store.replace("pods", { ...pod, metadata: { ...pod.metadata, deletionTimestamp: store.timestamp() } });
+  }
+}
+
+function isFinished(job: StoredObject): boolean {
+  const { conditions } = fieldsOf(job["status"]);
+  return Array.isArray(conditions) && conditions.length > 0;
+}
+
+export function ownerOf({ metadata }: StoredObject): { readonly name: string; readonly uid: string } | null {
+  const { ownerReferences } = metadata;
+  const owner = Array.isArray(ownerReferences) ? fieldsOf(ownerReferences[0]) : {};
+  return typeof owner["uid"] === "string" ? { name: String(owner["name"]), uid: owner["uid"] } : null;
+}
