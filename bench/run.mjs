@@ -25,6 +25,7 @@ const BENCHMARKS = {
   boot: () => import("./krond/boot.mjs"),
   idle: () => import("./krond/idle.mjs"),
   memory: () => import("./krond/memory.mjs"),
+  http: () => import("./http/index.mjs"),
 };
 /** Names for several at once. */
 const GROUPS = { krond: ["fire", "commit", "boot", "idle", "memory"] };
