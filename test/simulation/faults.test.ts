@@ -150,7 +150,7 @@ const ROWS: readonly Row[] = [
   [
     "S24: no such command, no deadline: missed after the first failure",
     { jobs: every({ deadline: "0s" }), run: { refusal: "command-not-found" } },
-    { executed: 0, started: 0, missed: 9 },
+    { executed: 0, started: 0, missed: 10 },
     {},
     { "missed: deadline": 10 },
   ],
