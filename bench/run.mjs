@@ -26,6 +26,7 @@ const BENCHMARKS = {
   idle: () => import("./krond/idle.mjs"),
   memory: () => import("./krond/memory.mjs"),
   operator: () => import("./operator/index.mjs"),
+  http: () => import("./http/index.mjs"),
 };
 /** Names for several at once. */
 const GROUPS = { krond: ["fire", "commit", "boot", "idle", "memory"] };

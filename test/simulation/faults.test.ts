@@ -284,6 +284,91 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
+const REQUEST = { command: undefined, http: { url: "https://example.org/", timeout: "20s" } };
+
+/** What a server does, and a daemon that dies around it: a request is never sent again. */
+const REQUEST_ROWS: readonly Row[] = [
+  ["it answers", { jobs: every({}, REQUEST) }, ALL_WELL, { "HTTP 200": 10 }],
+  [
+    "it answers badly",
+    { jobs: every({}, REQUEST), run: { status: 503 } },
+    { ...ALL_WELL, failed: 10 },
+    { "HTTP 503": 10 },
+  ],
+  [
+    "it answers with what nobody expects",
+    { jobs: every({}, REQUEST), run: { failChance: 1 } },
+    { ...ALL_WELL, failed: 10 },
+    { "HTTP 500": 10 },
+  ],
+  [
+    "it loses the connection",
+    { jobs: every({}, REQUEST), run: { failure: "connection-lost" } },
+    { ...ALL_WELL, failed: 10 },
+    { "no answer": 10 },
+    { "run: connection-lost": 10 },
+  ],
+  [
+    "it is not there: nothing is sent, and the period is executed",
+    { jobs: every({}, REQUEST), run: { failure: "connect-failed" } },
+    { executed: 10, started: 0, failed: 10 },
+    { "no answer": 10 },
+    { "run: connect-failed": 10 },
+  ],
+  [
+    "it never answers: the request's own clock ends it",
+    { jobs: every({}, REQUEST), run: { duration: { kind: "never" } } },
+    { ...ALL_WELL, failed: 10 },
+    { "no answer": 10 },
+    { "run: timeout": 10 },
+  ],
+  [
+    "S24: its name is not found: nothing is claimed, and the period is missed",
+    { jobs: every({}, REQUEST), run: { refusal: "dns-failed" } },
+    { executed: 0, started: 0, missed: 9 },
+    {},
+  ],
+  [
+    "a crash after the claim: handled, never sent, and nobody knows",
+    { jobs: every({}, REQUEST), acts: crashAt("after-claim") },
+    { executed: 10, started: 9, unknown_exits: 1 },
+    { "HTTP 200": 9, unknown: 1 },
+    { "run: exit_unseen": 1 },
+  ],
+  [
+    "a crash right after it was sent: it is not sent again",
+    { jobs: every({}, REQUEST), acts: crashAt("after-start") },
+    { executed: 10, started: 10, unknown_exits: 1 },
+    { "HTTP 200": 9, unknown: 1 },
+    { "run: exit_unseen": 1 },
+  ],
+  [
+    "a crash before its answer is on record",
+    { jobs: every({}, REQUEST), acts: crashAt("before-end") },
+    { executed: 10, started: 10, unknown_exits: 1 },
+    { "HTTP 200": 9, unknown: 1 },
+    { "run: exit_unseen": 1 },
+  ],
+  [
+    "S25: replace ends it and sends the next",
+    {
+      jobs: every({ concurrency: "replace" }, { ...REQUEST, http: { url: "https://example.org/", timeout: "5m" } }),
+      run: { duration: { kind: "fixed", ms: 90_000 } },
+    },
+    { executed: 10, started: 10, overlaps: 0 },
+    { "no answer: replaced": 9 },
+  ],
+];
+
+describe("a job that is a request, and what a server does", () => {
+  test.each<Row>(REQUEST_ROWS)("%s", async (_, script, figures, exits, reasons = {}) => {
+    const { findings } = await play(script);
+    expect(findings.figures).toMatchObject({ duplicates: 0, violations: 0, ...figures });
+    expect(findings.exits).toEqual(exits);
+    expect(findings.reasons).toMatchObject(reasons);
+  });
+});
+
 describe("each kind of trouble has the outcome that the rules prescribe", () => {
   test.each<Row>(ROWS)("%s", async (_, script, figures, exits, reasons = {}) => {
     const { findings } = await play(script);

@@ -91,9 +91,9 @@ export const MUTANTS = [
   },
   {
     name: "S29: an end that nobody saw counts as success",
-    file: RUNS,
-    search: "export const EXIT_UNSEEN: RunEnding = { exitCode: null,",
-    replace: "export const EXIT_UNSEEN: RunEnding = { exitCode: 0,",
+    file: "src/core/state/ending.ts",
+    search: 'export const EXIT_UNSEEN: Ending = { kind: "unseen", reason: "exit_unseen" };',
+    replace: 'export const EXIT_UNSEEN: Ending = { kind: "exited", code: 0, signal: null, reason: "exit_unseen" };',
     tests: [...STATE_TESTS, "test/machines/execution.machine.test.ts"],
   },
   {
@@ -401,5 +401,33 @@ export const MUTANTS = [
     search: "return isOnTime(rehearsal, now) ? rehearsal : null;",
     replace: "return isOnTime(rehearsal, rehearsal.forAt) && now > 0 ? rehearsal : null;",
     tests: REHEARSAL_TESTS,
+  },
+  {
+    name: "R14: a request of an earlier daemon counts as one that may not have begun",
+    file: "src/machines/execution-logic.ts",
+    search: 'return context.holder?.kind === "process" ? notRun(context, event) : takeUnseen(context);',
+    replace: "return notRun(context, event);",
+    tests: ["test/simulation/faults.test.ts"],
+  },
+  {
+    name: "R14: a second GO sends a request again",
+    file: "src/actors/dispatcher/http-dispatcher.ts",
+    search: 'if (held?.phase !== "armed") return "gone";',
+    replace: 'if (held === undefined) return "gone";',
+    tests: ["test/actors/dispatcher/contract.test.ts"],
+  },
+  {
+    name: "S20: a request whose turn comes too late is sent all the same",
+    file: "src/actors/dispatcher/exchange.ts",
+    search: "else if (isPast(this.latestAt, this.clock.now())) this.end(ABORTED_LATE);",
+    replace: "",
+    tests: ["test/actors/dispatcher/dispatcher.test.ts"],
+  },
+  {
+    name: "Security list: one good address is enough",
+    file: "src/actors/dispatcher/admit.ts",
+    search: "const forbidden = found.value.find((address) => !isAdmitted(address, policy));",
+    replace: "const forbidden = found.value.slice(1, 1).find((address) => !isAdmitted(address, policy));",
+    tests: ["test/actors/dispatcher/admit.test.ts"],
   },
 ];

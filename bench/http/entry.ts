@@ -1,0 +1,84 @@
+/** What the benchmark of requests needs of Kron, bundled where it runs: the supervisor, its store and its dispatcher. */
+import { type Clock, systemClock } from "../../src/actors/clock.js";
+import { createDispatcher } from "../../src/actors/dispatcher/http-dispatcher.js";
+import type { Runner } from "../../src/actors/runner/port.js";
+import { createSupervisor } from "../../src/actors/supervisor/supervisor.js";
+import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
+import type { JobDefinition } from "../../src/core/job/definition.js";
+import { readJobDefinition } from "../../src/core/job/schema.js";
+import { copiesIn } from "../../src/persist/corrupt-copies.js";
+import { openLmdbStore } from "../../src/persist/lmdb/open.js";
+import { acquireDirectoryLock } from "../../src/persist/lock.js";
+
+export interface Bench {
+  readonly supervisor: ReturnType<typeof createSupervisor>;
+  /** Runs that ended so far, as they became durable. */
+  readonly ended: { count: number; failed: number };
+  close(): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+const SETTINGS = {
+  ...SETTINGS_DEFAULTS,
+  http: { ...SETTINGS_DEFAULTS.http, allowPrivate: true },
+};
+
+function definitionOf(identity: string, schedule: string, url: string): JobDefinition {
+  const read = readJobDefinition({
+    identity,
+    schedule,
+    policy: { deadline: "30s", concurrency: "forbid" },
+    http: { url, method: "POST", body: '{"from":"bench"}' },
+  });
+  if (!read.ok) throw new Error(`invariant broken: ${read.error[0]?.message}`);
+  return read.value;
+}
+
+/** A clock on which the next minute begins in `inMs`: nobody waits for the real one. */
+export function clockBefore(inMs: number): Clock {
+  const offsetMs = MINUTE_MS - inMs - (Date.now() % MINUTE_MS);
+  return { ...systemClock, now: () => systemClock.now() + offsetMs };
+}
+
+export async function startBench(
+  directory: string,
+  clock: Clock,
+  jobs: { readonly count: number; readonly schedule: string; readonly url: string },
+): Promise<Bench> {
+  const lock = acquireDirectoryLock(directory);
+  if (!lock.ok) throw lock.error;
+  const store = await openLmdbStore(lock.value);
+  if (!store.ok) throw store.error;
+  const ended = { count: 0, failed: 0 };
+  let attempts = 0;
+  const dispatcher = createDispatcher({ clock, env: {} });
+  const supervisor = createSupervisor({
+    clock,
+    store: store.value,
+    term: lock.value,
+    // Nothing here is a process: the dispatcher is asked for everything.
+    runner: dispatcher as Runner<never> as Runner,
+    copies: copiesIn(directory),
+    bootId: "bench",
+    versions: { tzVersion: "bench", engineVersion: "bench" },
+    outputDirectory: directory,
+    baseEnv: {},
+    newId: () => `bench-${String(++attempts).padStart(9, "0")}`,
+    onEvent: ({ event, fields }) => {
+      if (event !== "completed") return;
+      ended.count += 1;
+      if (fields?.["success"] !== true) ended.failed += 1;
+    },
+  });
+  const definitions = Array.from({ length: jobs.count }, (_, index) =>
+    definitionOf(`bench/${index}`, jobs.schedule, jobs.url),
+  );
+  await supervisor.start(definitions, SETTINGS);
+  const close = async (): Promise<void> => {
+    await supervisor.stop({ graceful: false });
+    await dispatcher.close();
+    await store.value.close();
+    lock.value.release();
+  };
+  return { supervisor, ended, close };
+}

@@ -1,0 +1,20 @@
+/** A server in a process of its own that answers at once and remembers when which request came. */
+import { createServer } from "node:http";
+
+const arrivals = [];
+const seen = new Map();
+const server = createServer({ keepAlive: true }, (request, response) => {
+  if (request.url === "/arrivals") {
+    const twice = [...seen.values()].filter((count) => count > 1).length;
+    response.end(JSON.stringify({ arrivals, twice }));
+    arrivals.length = 0;
+    seen.clear();
+    return;
+  }
+  arrivals.push(Date.now());
+  const key = request.headers["idempotency-key"];
+  if (key !== undefined) seen.set(key, (seen.get(key) ?? 0) + 1);
+  request.resume();
+  request.on("end", () => response.end("well"));
+});
+server.listen(0, "127.0.0.1", () => process.stdout.write(`${server.address().port}\n`));
