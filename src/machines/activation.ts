@@ -79,8 +79,18 @@ export function documentOfActivation({ job }: Activation): StateDocument {
 }
 
 /** Nothing is under way: the document and the next instant are all there is to keep. */
-export function isResting({ period, attempts }: Activation): boolean {
-  return attempts.length === 0 && (period === null || period.matches("planned"));
+export function isResting(activation: Activation): boolean {
+  const { period, attempts } = activation;
+  return attempts.length === 0 && (period === null || period.matches("planned") || isHeldBack(activation));
+}
+
+/**
+ * S17: due, and nothing comes of it as long as the job is suspended or paused. Until then there is nothing to keep: however
+ * that ends, the live period is looked for anew.
+ */
+function isHeldBack({ job, period }: Activation): boolean {
+  if (period?.matches({ eligible: "judging" }) !== true || period.context.failures > 0) return false;
+  return job.matches({ standing: "suspended" }) || job.matches({ standing: "paused" });
 }
 
 /** The nominal time to come back with; null when there is none left. */

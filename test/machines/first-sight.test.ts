@@ -57,5 +57,5 @@ it("S14: a job that is seen first is what a step makes of it: document, facts, a
   });
   fc.assert(property, { numRuns: 4_000, seed: 20261118 });
   expect(seen.simple).toBeGreaterThan(1_000);
-  expect(seen["by a step"]).toBeGreaterThan(1_000);
+  expect(seen["by a step"]).toBeGreaterThan(200);
 });

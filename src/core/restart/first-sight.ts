@@ -42,8 +42,9 @@ function simpleFirstSight({ compiled, definitionHash, isSuspended }: FirstSightR
   const { liveAt: firstAt, gap } = planOnReturn(compiled, standing, now);
   if (gap !== null) return null;
   const first = firstAt === null ? null : decide(compiled, firstAt);
-  if (first === null || now < dueAt(first)) return { document, facts, ...resting(compiled, firstAt, isSuspended) };
-  if (isSuspended || !isBeforeDefinition(standing, first)) return null;
+  const isWaiting = first === null || isSuspended || now < dueAt(first);
+  if (isWaiting) return { document, facts, ...resting(compiled, firstAt, isSuspended) };
+  if (!isBeforeDefinition(standing, first)) return null;
   // S14: adding a job never fires the past; the ledger says so, and the next period is waited for.
   const past: LedgerFact = { kind: "before_definition", identity, periodId: first.periodId, at: now };
   const nextAt = nextPeriod(compiled, first.nominalAt);

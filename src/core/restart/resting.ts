@@ -201,7 +201,9 @@ function planQuiet(
   const isPassed = firstAt !== null && !isSuspended && isPassedOver(compiled, firstAt, marks, now);
   const liveAt = isPassed ? nextPeriod(compiled, firstAt) : firstAt;
   const chosenAt = liveAt === null ? null : dueOrNull(compiled, liveAt);
-  if (liveAt !== null && (chosenAt === null || now >= chosenAt)) return step;
+  // S17: what is held back may be due, and nothing comes of it.
+  const isHeldBack = isSuspended || pausedUntilAt !== null;
+  if (liveAt !== null && (chosenAt === null || (now >= chosenAt && !isHeldBack))) return step;
   const wakeAt = chosenAt === null || isSuspended ? null : Math.max(chosenAt, pausedUntilAt ?? chosenAt);
   return { identity, standing: "QUIET", contentHash, liveAt, wakeAt, trouble: null };
 }
