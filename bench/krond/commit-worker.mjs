@@ -29,14 +29,16 @@ function templatesOf(day) {
 function batchOf(template, indexes) {
   const documents = [];
   const ledger = [];
+  const claims = [];
   for (const index of indexes) {
     const identity = identityOf(index);
     documents.push({ key: documentKeyOf(identity), text: template.text.replace(PATTERN, identity) });
     for (const record of template.ledger) {
       ledger.push({ ...record, identity, text: record.text.replaceAll(PATTERN, identity) });
     }
+    for (const { key, token } of template.claims) claims.push({ key: { ...key, identity }, token });
   }
-  return { documents, ledger };
+  return { documents, ledger, claims };
 }
 
 /** The same entries as bytes: keys, and values without checksums. */

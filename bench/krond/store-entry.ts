@@ -3,7 +3,7 @@
  * the documents and records that they write.
  */
 
-import { ledgerRecordOf } from "../../src/actors/supervisor/write/ledger-text.js";
+import { claimOf, ledgerRecordOf } from "../../src/actors/supervisor/write/ledger-text.js";
 import { compileRule } from "../../src/core/decision/compile.js";
 import { decide } from "../../src/core/decision/decide.js";
 import { toDecisionRecord } from "../../src/core/decision/record.js";
@@ -15,7 +15,7 @@ import { completeRun } from "../../src/core/state/run-transitions.js";
 import { serialiseDocument } from "../../src/core/state/serialise.js";
 import type { EpochMs } from "../../src/core/time/instant.js";
 import { documentKey } from "../../src/persist/keys.js";
-import type { LedgerRecord } from "../../src/persist/store.js";
+import type { Claim, LedgerRecord } from "../../src/persist/store.js";
 
 export { openLmdbStore } from "../../src/persist/lmdb/open.js";
 export { acquireDirectoryLock } from "../../src/persist/lock.js";
@@ -32,6 +32,7 @@ export interface TransitionWrite {
   readonly key: string;
   readonly text: string;
   readonly ledger: readonly LedgerRecord[];
+  readonly claims: readonly Claim[];
 }
 
 function definitionOf(identity: string): Parameters<typeof compileRule>[0] {
@@ -64,11 +65,11 @@ export function transitionsOf(identity: string, day: number, pastRuns: number): 
       const record = fact.kind === "outcome" ? toDecisionRecord(compiled, decision, VERSIONS) : null;
       return ledgerRecordOf(fact, of, record, fact.kind === "run_ended" ? active : null);
     };
-    writes = [started, ended].map((transition) => ({
-      key: documentKey(identity),
-      text: serialiseDocument(transition.document),
-      ledger: transition.facts.map((fact) => recordOf(fact, transition.document)),
-    }));
+    writes = [started, ended].map((transition) => {
+      const ledger = transition.facts.map((fact) => recordOf(fact, transition.document));
+      const claims = transition.facts.flatMap((fact, index) => claimOf(fact, ledger[index] as LedgerRecord) ?? []);
+      return { key: documentKey(identity), text: serialiseDocument(transition.document), ledger, claims };
+    });
     document = ended.document;
   }
   return writes;

@@ -7,7 +7,7 @@ import { governedOccasion, isGoverned, isHinted } from "../core/period/governed.
 import { retryDelayMs } from "../core/period/lateness.js";
 import { type CronOccasion, cronOccasion, dueAt, type Occasion } from "../core/period/occasion.js";
 import type { PeriodGap } from "../core/period/periods.js";
-import type { JobStanding } from "../core/period/policy.js";
+import { isBeforeDefinition, type JobStanding } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
 import type { Aftermath } from "../core/state/hint-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
@@ -69,9 +69,11 @@ export function aftermathOf(draft: Draft, left: JobStanding["hints"], endedAt: E
   return { fromAt: endedAt, gap: gap === null ? alone : { ...gap, lastAt: liveAt, count: gap.count + 1 } };
 }
 
-function dueBefore({ engine, scope }: Draft, nominalAt: EpochMs, at: EpochMs): boolean {
+/** S14: what lies before the definition was never to be. */
+function dueBefore({ engine, scope, document }: Draft, nominalAt: EpochMs, at: EpochMs): boolean {
   try {
-    return dueAt(engine.decide(scope.compiled, nominalAt)) < at;
+    const decision = engine.decide(scope.compiled, nominalAt);
+    return dueAt(decision) < at && !isBeforeDefinition(standingOf(document), decision);
   } catch {
     return false;
   }

@@ -93,6 +93,8 @@ function receive(draft: Draft, event: ActivationEvent): void {
       return;
     case "PAUSE":
       draft.tellJob({ ...event, type: "PAUSED", now: draft.moment.now });
+      // S41: a job at rest that more than its schedule governs finds out only now what it waits for.
+      if (isGoverned(draft.scope.compiled, standingOf(draft.document))) evaluate(draft, false);
       return;
     case "RESUME":
       draft.tellJob({ type: "RESUMED", now: draft.moment.now });

@@ -21,15 +21,18 @@ function assertDefinitionKey(key: DefinitionKey): void {
   assertInstant(key.definedAt);
 }
 
-/** A claim is the record that it is made with. */
+/** Each claim is one of the records, in their order, and none of them twice. */
 function assertClaims({ claims = [], ledger = [] }: Batch): void {
-  if (claims.length === 0) return;
-  const names = new Set(ledger.map(nameOfRecord));
-  // What is claimed once is taken from the names: nothing is claimed twice.
+  let next = 0;
   for (const { key } of claims) {
-    if (!names.delete(nameOfRecord(key)))
-      throw new Error(`invariant broken: a claim of ${key.identity} without its record`);
+    while (next < ledger.length && !isSameRecord(ledger[next] as LedgerKey, key)) next += 1;
+    if (next === ledger.length) throw new Error(`invariant broken: a claim of ${key.identity} without its record`);
+    next += 1;
   }
+}
+
+function isSameRecord(one: LedgerKey, other: LedgerKey): boolean {
+  return one.at === other.at && one.kind === other.kind && one.identity === other.identity;
 }
 
 /** Throws: a batch that breaks the rules is a bug of the caller. */

@@ -20,7 +20,8 @@ export function admitted(group: readonly Batch[], isTaken: (key: LedgerKey) => b
   if (!group.some(hasClaims)) return { admitted: group, refused: group.map(() => NOTHING) };
   const written = new Set<string>();
   const refused = group.map((batch) => {
-    const taken = (batch.claims ?? NOTHING).filter(({ key }) => written.has(nameOfRecord(key)) || isTaken(key));
+    const isAmong = (key: LedgerKey): boolean => written.size > 0 && written.has(nameOfRecord(key));
+    const taken = (batch.claims ?? NOTHING).filter(({ key }) => isAmong(key) || isTaken(key));
     if (taken.length === 0 && group.length > 1) for (const it of batch.ledger ?? []) written.add(nameOfRecord(it));
     return taken;
   });

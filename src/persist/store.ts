@@ -88,7 +88,7 @@ export interface Note extends MetaWrite {
 
 /** That a run is this store's to start: whoever writes its record first has it, for all time. */
 export interface Claim {
-  /** Of a record in the same batch, which must be new. */
+  /** Of a record in the same batch, which must be new; claims are in the order of their records. */
   readonly key: LedgerKey;
   /** Who claims it: the attempt. */
   readonly token: string;

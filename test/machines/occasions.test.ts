@@ -90,6 +90,14 @@ describe("a job with an interval", () => {
     expect([job.wakeAt, job.isResting]).toEqual([null, true]);
   });
 
+  test("S17: paused while it rests, it wakes when the pause ends, and runs what came due in it once", () => {
+    const job = new Scenario({ ...EVERY_5M, document: RAN_1158 });
+    const pause = { type: "PAUSE", untilAt: at("2026-03-01T12:05:00Z"), reason: "x" } as const;
+    expect(job.tell("2026-03-01T11:59:00Z", pause)).toEqual(["persist paused"]);
+    expect([job.wakeAt, job.isResting]).toEqual(["2026-03-01T12:05:00Z", true]);
+    expect(job.wake("2026-03-01T12:05:00Z")).toEqual(["persist resumed", "arm a1 interval 2026-03-01T12:03:00Z"]);
+  });
+
   test("S41: a run that somebody asked for moves the next slot", () => {
     const job = new Scenario({ ...EVERY_5M, document: RAN_1158 });
     job.wake(NOON, true);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StateDocument } from "../../src/core/state/document.js";
+import { activate } from "../../src/machines/activation.js";
 import { at } from "../support/scheduling.js";
 import { type Plot, Scenario } from "./scenario.js";
 
@@ -101,6 +102,30 @@ describe("a claim that somebody else has (S23)", () => {
     const job = claiming();
     refuse(job, new Scenario({ document: HANDLED_10 }).document);
     expect(job.durable(T10, "a1")).toEqual([]);
+  });
+});
+
+describe("held back (S17)", () => {
+  const UNTIL = "2026-03-01T12:30:00Z";
+
+  it("a suspended job that is due rests: nothing of it is kept, and the clock alone changes nothing", () => {
+    const job = new Scenario({ document: HANDLED_9, policy: { suspend: true } });
+    expect(job.wake(T10, true)).toEqual([]);
+    expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} eligible.judging`, null, true]);
+  });
+
+  it("a paused job that is due rests until its pause is over, and then looks at where it is", () => {
+    const job = new Scenario({ document: { ...HANDLED_9, Pause: { Until: UNTIL, Reason: "" } } });
+    expect(job.wake(T10)).toEqual([]);
+    expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} eligible.judging`, UNTIL, true]);
+    job.activation = activate(job.document, job.scope);
+    const noon = "2026-03-01T12:00:00Z";
+    expect(job.tell(UNTIL, { type: "WAKE", isReturning: false, nominalAt: at(T10) })).toEqual([
+      expect.stringMatching(/^persist resumed/),
+      expect.stringMatching(/^persist periods_not_evaluated/),
+      "persist missed(deadline)",
+    ]);
+    expect(job.document.LastHandledPeriodID).toBe(noon);
   });
 });
 
