@@ -4,9 +4,9 @@
  * there, and then the tour of its daemon. Fails when a file is missing from the package or a dependency from package.json.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tours } from "./smoke-tour.mjs";
 
@@ -30,14 +30,14 @@ function npm(args, cwd, more = {}) {
   return run(program, [...first, ...args], cwd, 0, more);
 }
 
-/** The tree as a clone would have it: what is tracked or would be, and no packages, no build. */
+const NOT_CLONED = new Set(["node_modules", "dist", "state", "coverage", ".git", ".ensure.lock"]);
+
+/** The tree as a clone would have it: no packages, no build. */
 function freshClone() {
   const clone = join(folder, "clone");
-  const names = run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"], root);
-  const deleted = new Set(run("git", ["ls-files", "-z", "--deleted"], root).split("\0"));
-  for (const name of names.split("\0").filter((name) => name !== "" && !deleted.has(name))) {
-    mkdirSync(dirname(join(clone, name)), { recursive: true });
-    cpSync(join(root, name), join(clone, name));
+  for (const name of readdirSync(root).filter((name) => !NOT_CLONED.has(name))) {
+    const filter = (path) => basename(path) !== "node_modules";
+    cpSync(join(root, name), join(clone, name), { recursive: true, filter });
   }
   return clone;
 }

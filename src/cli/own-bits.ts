@@ -3,7 +3,9 @@
  * a state directory that nobody can enter; what it takes from group and others stays taken.
  */
 const OWNER_BITS = 0o700;
+const STRICTEST = 0o777;
 
 export function keepOwnBits(): void {
-  process.umask(process.umask() & ~OWNER_BITS);
+  // Asking for the mask without setting one is deprecated.
+  process.umask(process.umask(STRICTEST) & ~OWNER_BITS);
 }
