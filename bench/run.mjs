@@ -20,6 +20,7 @@ const BENCHMARKS = {
   scheduler: () => import("./scheduler/index.mjs"),
   queues: () => import("./queues/index.mjs"),
   growth: () => import("./growth/index.mjs"),
+  cli: () => import("./cli/index.mjs"),
   fire: () => import("./krond/fire.mjs"),
   commit: () => import("./krond/commit.mjs"),
   boot: () => import("./krond/boot.mjs"),

@@ -296,4 +296,12 @@ export const BUDGETS = [
     isHeld: (value) => value <= 0.1,
     told: (value) => `exponent ${value.toFixed(2)}`,
   },
+  {
+    id: "P13",
+    key: "P13-commands",
+    budget: "version, help and completion within 100 ms of Node that does nothing",
+    figure: (rows) => most(rows, ({ value, peer_value: node }) => value - node),
+    isHeld: (value) => value <= 100,
+    told: (value) => `${Number(value.toPrecision(3))} ms more`,
+  },
 ];
