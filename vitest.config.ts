@@ -25,6 +25,8 @@ const PURE = [
   "test/scheduler/*.test.ts",
   "test/scheduler/{testing,traces}/**/*.test.ts",
 ];
+/** They put other modules in the place of ours: each needs a world of its own. */
+const REPLACING = ["test/actors/supervisor/decision-failure.test.ts", "test/core/decision/seed.test.ts"];
 /** Everything else: real processes, files and clocks. */
 const HOST = ["test/**/*.test.ts"];
 /** Builds what processes are started from, once a run. */
@@ -39,7 +41,8 @@ export default defineConfig({
     // Much of a test of daemons is waiting, and some other test can have the core meanwhile.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      { extends: true, test: { name: "pure", include: PURE, exclude: LONG, isolate: false } },
+      { extends: true, test: { name: "pure", include: PURE, exclude: [...LONG, ...REPLACING], isolate: false } },
+      { extends: true, test: { name: "replacing", include: REPLACING } },
       {
         extends: true,
         test: { name: "host", include: HOST, exclude: [...PURE, ...LONG], globalSetup: PROGRAMS },
