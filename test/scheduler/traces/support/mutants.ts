@@ -145,18 +145,18 @@ const LISTS: readonly Mutant[] = [
   ]),
   mutant("a changed expression fires its past", "P1", "calendar", [
     RECONCILE,
-    "isSameCron ? record.cronSince : startOfMinute(now) - 1,",
+    "isSameSchedule ? record.cronSince : startOfMinute(now) - 1,",
     "record.cronSince,",
   ]),
   mutant("a changed delay forgets the occurrence", "P18", "calendar", [
     RECONCILE,
-    "isSameCron ? record.cronSince : startOfMinute(now) - 1,",
+    "isSameSchedule ? record.cronSince : startOfMinute(now) - 1,",
     "startOfMinute(now) - 1,",
   ]),
   mutant("a change forgets the retry", "P18", "calendar", [
     RECONCILE,
-    "retryDelayMs: task.retryDelayMs,\n    cronSince: isSameCron",
-    "retryDelayMs: task.retryDelayMs,\n    pendingRetryUntil: null,\n    cronSince: isSameCron",
+    "retryDelayMs: task.retryDelayMs,\n    cronSince: isSameSchedule",
+    "retryDelayMs: task.retryDelayMs,\n    pendingRetryUntil: null,\n    cronSince: isSameSchedule",
   ]),
   mutant("a removed task keeps its causes", "P16", "crashes", [
     RECONCILE,
@@ -233,8 +233,8 @@ const DURABILITY: readonly Mutant[] = [
   ]),
   mutant("the first failure of the store ends the loop", "L1", "stores", [
     SESSION,
-    'this.#storeFailed("claim", error);\n      return null;',
-    'this.#storeFailed("claim", error);\n      void this.#loop.stop();\n      return null;',
+    'this.#triggers.refuseAll(() => new TaskStoreError("claim", error));\n      return null;',
+    "void this.#loop.stop();\n      return null;",
   ]),
   mutant(
     "the store is given up for an hour",
@@ -259,8 +259,8 @@ const DURABILITY: readonly Mutant[] = [
     ],
     [
       SESSION,
-      'this.#storeFailed("claim", error);\n      return null;',
-      'this.#storeFailed("claim", error);\n      return seen;',
+      'this.#triggers.refuseAll(() => new TaskStoreError("claim", error));\n      return null;',
+      "return seen;",
     ],
   ),
   mutant("a store that failed at initialize is never asked again", "P22", "stores", [
@@ -284,11 +284,17 @@ const LIFE: readonly Mutant[] = [
   ]),
   mutant("stop does not wait for running tasks", "P20", "calendar", [SESSION, "await this.#runs.drain();", ""]),
   mutant("stop never notices the last end", "L3", "calendar", [RUNS, "if (this.#running === 0) this.#idle?.();", ""]),
-  mutant("what was claimed is started after stop was called", "P4", "stores", [
-    SESSION,
-    "if (this.#isStopping) return claims.slice(i);",
-    "",
-  ]),
+  mutant(
+    "what was claimed is started after stop was called",
+    "P4",
+    "stores",
+    [SESSION, "if (this.#isStopping) return claims.slice(i);", ""],
+    [
+      SESSION,
+      "if (this.#isStopping) {\n        this.#reporter",
+      "if (this.#isStopping && i < 0) {\n        this.#reporter",
+    ],
+  ),
   mutant("stop during initialize is forgotten", "P5", "calendar", [
     CREATE,
     'if (this.#isStopWanted && this.#chart.state === "Running") this.#stop();',

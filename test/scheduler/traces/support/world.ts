@@ -37,7 +37,7 @@ const MINUTE_MS = 60_000;
 /** Long enough for every backoff to end and for every duty to be overdue. */
 const QUIET_END_MS = 5 * MINUTE_MS;
 /** Far more sleeps and runs than a scenario needs; a broken scheduler that spins is stopped here, and judged. */
-const FUSE = 20_000;
+const FUSE = 3_000;
 
 const noop = async (): Promise<void> => {};
 const INVALID_LISTS: Readonly<Record<InvalidList, unknown>> = {
