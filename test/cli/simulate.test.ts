@@ -130,7 +130,7 @@ prod/ping         30        30        0       0        0         0      0       
 
 periods   33: 33 executed
 runs      33 started
-exits     0 ×33
+exits     0 ×3, HTTP 200 ×30
 lateness  half within 0s, 99% within 0s, most 0s
 peaks     1 run at once at 2026-03-01T00:00:00Z, 1 start in one second at 2026-03-01T00:00:00Z
 check     nothing ran twice, every period is accounted for

@@ -44,6 +44,7 @@ const NOT_WANTED: ArmRefusal = { code: "gate-failed", message: "the gate was clo
 export class Gates {
   private readonly held = new Map<string, Gate>();
   private readonly rooms: ReadonlyMap<HolderKind, Room>;
+  private readonly seen = new Set<HolderKind>(["process"]);
   private operations = 0;
   private isShut = false;
 
@@ -65,9 +66,9 @@ export class Gates {
     return this.operations === 0 && [...this.rooms.values()].every(({ queue }) => queue.length === 0);
   }
 
-  /** For any kind. */
+  /** For any kind that was ever asked for: nobody looks at jobs for the sake of room that none of them can use. */
   get hasRoom(): boolean {
-    return HOLDER_KINDS.some((kind) => this.hasRoomFor(kind));
+    return [...this.seen].some((kind) => this.hasRoomFor(kind));
   }
 
   hasRoomFor(kind: HolderKind): boolean {
@@ -151,6 +152,7 @@ export class Gates {
   private hold(kind: HolderKind, attemptId: string): Gate {
     const gate = { kind, armed: null, isUnwanted: false, isReleased: false };
     this.held.set(attemptId, gate);
+    this.seen.add(kind);
     this.roomOf(kind).held += 1;
     return gate;
   }
