@@ -1,9 +1,7 @@
 /** Where the daemon's state is, for every command that asks for it. */
 import { resolve } from "node:path";
 import { defaultStateDirectory } from "../krond/state/directory.js";
-import { type StorePlace, storePlace } from "../persist/backends.js";
 import type { OptionSpec, ParsedArgs } from "./args.js";
-import { usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
 
 export const STATE_OPTION: OptionSpec = {
@@ -15,11 +13,4 @@ export const STATE_OPTION: OptionSpec = {
 
 export function stateDirectoryOf(args: ParsedArgs, io: CliIo): string {
   return resolve(io.cwd, args.text("state") || io.env["KRON_STATE"] || defaultStateDirectory(io.env));
-}
-
-/** What `--store` asks for. */
-export function storePlaceOf(args: ParsedArgs, io: CliIo): StorePlace {
-  const place = storePlace(args.text("store"), stateDirectoryOf(args, io));
-  if (!place.ok) throw usageError(`--store: ${place.error.message}`, place.error.hint);
-  return place.value;
 }

@@ -111,13 +111,13 @@ describe("held back (S17)", () => {
   it("a suspended job that is due rests: nothing of it is kept, and the clock alone changes nothing", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { suspend: true } });
     expect(job.wake(T10, true)).toEqual([]);
-    expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} eligible.judging`, null, true]);
+    expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} planned`, null, true]);
   });
 
   it("a paused job that is due rests until its pause is over, and then looks at where it is", () => {
     const job = new Scenario({ document: { ...HANDLED_9, Pause: { Until: UNTIL, Reason: "" } } });
     expect(job.wake(T10)).toEqual([]);
-    expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} eligible.judging`, UNTIL, true]);
+    expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} planned`, UNTIL, true]);
     job.activation = activate(job.document, job.scope);
     const noon = "2026-03-01T12:00:00Z";
     expect(job.tell(UNTIL, { type: "WAKE", isReturning: false, nominalAt: at(T10) })).toEqual([

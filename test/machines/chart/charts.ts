@@ -83,6 +83,7 @@ const EXECUTION: readonly ExecutionEvent[] = [
   { type: "FAILED", code: "fork-failed" },
   { type: "CLAIM" },
   { type: "DURABLE", now: 1000 },
+  { type: "REFUSED" },
   { type: "CLOSE" },
   { type: "STARTED" },
   { type: "NOT_RUN", reason: "late" },

@@ -63,8 +63,16 @@ async function failure(running: TestProcess): Promise<Line> {
 
 function fill(directory: string): string {
   const file = path.join(directory, "filler");
-  const { bavail, bsize } = fs.statfsSync(directory);
-  fs.writeFileSync(file, Buffer.alloc(bavail * bsize));
+  const descriptor = fs.openSync(file, "w");
+  const page = Buffer.alloc(4096);
+  try {
+    // What is free may change meanwhile: until the disk itself refuses.
+    for (;;) fs.writeSync(descriptor, page);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+  } finally {
+    fs.closeSync(descriptor);
+  }
   return file;
 }
 

@@ -226,7 +226,8 @@ export class SupervisorCore implements JobWorld {
   }
 
   get #isIdle(): boolean {
-    return this.#underWay === 0 && this.#committer.isIdle && this.executor.gates.isIdle;
+    // Whatever of the gates is its own is tracked; others of the same machine may have theirs under way for ever.
+    return this.#underWay === 0 && this.#committer.isIdle;
   }
 
   /** Messages of one job all go to one actor, whoever still holds an entry that was dropped meanwhile. */

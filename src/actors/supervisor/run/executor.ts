@@ -205,7 +205,7 @@ export class Executor {
 
   /** Those of this supervisor's jobs; others may have theirs in the same launcher. */
   async closeGates(): Promise<void> {
-    await Promise.all([...this.owned.keys()].map((attemptId) => this.gates.close(attemptId)));
+    await Promise.all([...this.owned.keys()].map((attemptId) => this.closeGate(attemptId)));
   }
 
   /** Nothing more is started, whatever was asked for. */

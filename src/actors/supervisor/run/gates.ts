@@ -45,7 +45,6 @@ export class Gates {
   private readonly held = new Map<string, Gate>();
   private readonly rooms: ReadonlyMap<HolderKind, Room>;
   private readonly seen = new Set<HolderKind>(["process"]);
-  private operations = 0;
   private isShut = false;
 
   constructor(private readonly runner: Runner) {
@@ -60,10 +59,6 @@ export class Gates {
   /** As many as may wait should be there in their second. */
   get leadMs(): number {
     return Math.max(LEAST_LEAD_MS, this.roomOf("process").limit * LEAD_PER_GATE_MS);
-  }
-
-  get isIdle(): boolean {
-    return this.operations === 0 && [...this.rooms.values()].every(({ queue }) => queue.length === 0);
   }
 
   /** For any kind that was ever asked for: nobody looks at jobs for the sake of room that none of them can use. */
@@ -87,13 +82,13 @@ export class Gates {
     const { attemptId, kind } = request;
     const gate = this.hasRoomFor(kind) ? this.hold(kind, attemptId) : await this.room(kind, attemptId);
     if (gate === null) return NOT_WANTED;
-    const made = await this.track(this.runner.arm(request));
+    const made = await this.runner.arm(request);
     if (!made.ok) {
       this.drop(attemptId, gate);
       return request.kind === "process" ? namedRefusal(made.error, request.command) : made.error;
     }
     if (gate.isUnwanted) {
-      await this.track(this.runner.abort(made.value));
+      await this.runner.abort(made.value);
       this.drop(attemptId, gate);
       return NOT_WANTED;
     }
@@ -105,7 +100,7 @@ export class Gates {
     const gate = this.held.get(attemptId);
     if (gate === undefined || gate.armed === null || this.isShut) return "gone";
     gate.isReleased = true;
-    const outcome = await this.track(this.runner.go(gate.armed, latestAt));
+    const outcome = await this.runner.go(gate.armed, latestAt);
     this.drop(attemptId, gate);
     return outcome;
   }
@@ -118,7 +113,7 @@ export class Gates {
     gate.isUnwanted = true;
     if (gate.armed === null) return;
     this.drop(attemptId, gate);
-    await this.track(this.runner.abort(gate.armed));
+    await this.runner.abort(gate.armed);
   }
 
   /** The process ended by itself before it was released. */
@@ -181,15 +176,6 @@ export class Gates {
       if (waiting === undefined) continue;
       room.queue = room.queue.filter((one) => one !== waiting);
       waiting.begin(null);
-    }
-  }
-
-  private async track<T>(operation: Promise<T>): Promise<T> {
-    this.operations += 1;
-    try {
-      return await operation;
-    } finally {
-      this.operations -= 1;
     }
   }
 }

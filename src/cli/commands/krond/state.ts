@@ -15,7 +15,8 @@ import { EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
 import { findJob, loadJobs } from "../../load.js";
 import { printValue } from "../../output.js";
-import { stateDirectoryOf, storePlaceOf } from "../../state-options.js";
+import { stateDirectoryOf } from "../../state-options.js";
+import { storePlaceOf } from "../../store-option.js";
 
 type Verb = (rest: readonly string[], args: ParsedArgs, io: CliIo) => Promise<ExitCode>;
 
