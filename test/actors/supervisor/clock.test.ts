@@ -139,7 +139,15 @@ describe("R8: a process that stood still", () => {
           await new Promise<void>((resolve) => waiting.push(resolve));
           return runner.arm(request);
         };
-        return { ...ports, runner: Object.assign(Object.create(runner) as typeof runner, { arm }) };
+        const get = (target: typeof runner, key: keyof typeof runner): unknown => {
+          if (key === "arm") return arm;
+          const value: unknown = target[key];
+          return typeof value === "function" ? value.bind(target) : value;
+        };
+        return {
+          ...ports,
+          runner: new Proxy(runner, { get: (target, key) => get(target, key as keyof typeof runner) }),
+        };
       },
     });
     await world.boot([job("a", "* * * * *", { policy: { deadline: "2m" } })]);
