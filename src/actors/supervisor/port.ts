@@ -15,6 +15,7 @@ import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import type { LockTerm } from "../../persist/lock.js";
 import type { StateReader, StateStore } from "../../persist/store.js";
 import type { Clock } from "../clock.js";
+import type { Phase } from "../phase.js";
 import type { PlanOptions } from "../pool/types.js";
 import type { Runner } from "../runner/port.js";
 import type { Gates } from "./run/gates.js";
@@ -29,6 +30,8 @@ export interface SupervisorPorts {
   readonly runner: Runner;
   /** Shared by all supervisors of a node, because processes are what it has so many of; without it, one of its own. */
   readonly gates?: Gates;
+  /** Of the daemon around it; without it, one of its own, which begins where a lock and a store are there. */
+  readonly phase?: Phase;
   readonly copies: CorruptCopies;
   readonly bootId: string;
   readonly versions: RecordVersions;

@@ -10,6 +10,8 @@ import type { EpochMs } from "../../../core/time/instant.js";
 import type { Attempt } from "../../../machines/activation.js";
 import type { EffectParams } from "../../../machines/effects.js";
 import type { ExecutionSnapshot } from "../../../machines/execution.machine.js";
+import { isHalted, mayStart } from "../../../machines/supervisor-phase.js";
+import type { Phase } from "../../phase.js";
 import type { Armed, Ended, RunnerEvent } from "../../runner/port.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry, Prearmed } from "../rows/job-entry.js";
@@ -32,17 +34,16 @@ interface Owned {
 export class Executor {
   readonly gates: Gates;
   readonly starts: Starts;
-  /** No new gate while false: the daemon is stopping. */
-  isAccepting = true;
   private readonly owned = new Map<string, Owned>();
   private readonly watchers = new Map<string, (news: AttemptNews) => void>();
 
   constructor(
     private readonly ports: SupervisorPorts,
+    private readonly phase: Phase,
     private readonly host: Desk,
     private readonly place: () => RunPlace,
   ) {
-    this.gates = ports.gates ?? new Gates(ports.runner);
+    this.gates = ports.gates ?? new Gates(ports.runner, () => isHalted(phase.snapshot));
     this.starts = new Starts(ports.clock, host);
     ports.runner.subscribe((event) => this.hear(event));
   }
@@ -97,7 +98,7 @@ export class Executor {
       owned.holder = made.holder;
       this.host.deliver(entry, { type: "READY", attemptId, holder: made.holder });
     } else {
-      if (this.isAccepting) this.host.report(made.code, made.message, this.about(entry, "arm", periodId));
+      if (this.mayMake) this.host.report(made.code, made.message, this.about(entry, "arm", periodId));
       this.tellWatcher(attemptId, { kind: "failed", message: made.message });
       this.host.deliver(entry, { type: "FAILED", attemptId, code: made.code });
     }
@@ -166,11 +167,11 @@ export class Executor {
 
   /** Whether anything could be made ahead at all. */
   get hasRoomAhead(): boolean {
-    return this.isAccepting && this.gates.hasRoom;
+    return this.mayMake && this.gates.hasRoom;
   }
 
   private hasRoomFor({ definition: { target } }: JobEntry): boolean {
-    return this.isAccepting && this.gates.hasRoomFor(target.kind === "http" ? "request" : "process");
+    return this.mayMake && this.gates.hasRoomFor(target.kind === "http" ? "request" : "process");
   }
 
   /** Makes the gate for the live period of a resting job ahead of its second. */
@@ -210,15 +211,19 @@ export class Executor {
 
   /** Nothing more is started, whatever was asked for. */
   async shut(): Promise<void> {
-    this.isAccepting = false;
     for (const attemptId of [...this.watchers.keys()]) {
       this.tellWatcher(attemptId, { kind: "failed", message: "the daemon has ended" });
     }
     await this.gates.shut();
   }
 
+  /** No new gate while the daemon is stopping. */
+  private get mayMake(): boolean {
+    return mayStart(this.phase.snapshot);
+  }
+
   private async make(entry: JobEntry, params: EffectParams["arm"]): Promise<Armed | ArmRefusal> {
-    if (!this.isAccepting) return { code: "launcher-unavailable", message: "the daemon is stopping" };
+    if (!this.mayMake) return { code: "launcher-unavailable", message: "the daemon is stopping" };
     return this.host.track(this.gates.arm(armRequestOf(entry.definition, params, this.place())));
   }
 
