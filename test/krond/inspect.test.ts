@@ -216,9 +216,14 @@ describe("krond start --inspect", () => {
     await heard.event("RELOADED");
     await heard.until((frame) => frame.sessionId === "t/new" && frame.type === "@xstate.actor");
     await heard.until(
-      (frame) => frame.sessionId === "t/old" && "snapshot" in frame && frame.snapshot.status === "closing",
+      (frame) => frame.sessionId === "t/old" && "snapshot" in frame && frame.snapshot.status === "stopped",
     );
-    expect(heard.statesOf((frame) => frame.sessionId === "supervisor")).toEqual(["running", "reloading.reading", "reloading.changing", "running"]);
+    expect(heard.statesOf((frame) => frame.sessionId === "supervisor")).toEqual([
+      "running",
+      "reloading.reading",
+      "reloading.changing",
+      "running",
+    ]);
   });
 
   it("a client that takes nothing slows nobody, and does not hinder the end", async () => {

@@ -109,6 +109,15 @@ export interface PlanReport {
   readonly unchanged: number;
 }
 
+/** Computed, and nothing has changed. Another reload in between would make it untrue. */
+export interface PlannedReload {
+  readonly report: PlanReport;
+  /** Jobs that stay as they are although the new set has nothing of them. */
+  readonly kept: readonly string[];
+  /** Puts exactly this in force; resolves when every job that is concerned has been told, and that is durable. */
+  apply(settings: Settings): Promise<PlanReport>;
+}
+
 export type RunNowResult =
   | {
       readonly ok: true;
@@ -122,8 +131,9 @@ export type RunNowResult =
 export interface Supervisor {
   /** Recovery, then planning; resolves when scheduling has begun. Rejects with a KronError that refuses the start. */
   start(wanted: readonly JobDefinition[] | Wanted, settings: Settings): Promise<void>;
-  plan(wanted: readonly JobDefinition[] | Wanted): Promise<PlanReport>;
-  /** `kept`: identities that are to stay as they are, because their new definition is invalid (S35). */
+  /** `keeps`: whether a job of which there is nothing stays as it is, because its new definition is invalid (S35). */
+  plan(wanted: readonly JobDefinition[] | Wanted, keeps: (identity: string) => boolean): Promise<PlannedReload>;
+  /** Plans it and applies that; `kept`: the identities that `plan` would ask for. */
   reload(wanted: readonly JobDefinition[] | Wanted, settings: Settings, kept: readonly string[]): Promise<PlanReport>;
   /** S40: a manual run, outside the job's own periods. */
   runNow(identity: string): Promise<RunNowResult>;

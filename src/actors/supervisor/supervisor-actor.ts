@@ -22,6 +22,7 @@ import type {
   DaemonStatus,
   JobStatus,
   ListOptions,
+  PlannedReload,
   PlanReport,
   RunNowResult,
   Supervisor,
@@ -108,14 +109,20 @@ class SupervisorActor implements Supervisor {
     if (this.#ports.phase === undefined) this.#phase.tell({ type: "READY" });
   }
 
-  plan(wanted: readonly JobDefinition[] | Wanted): Promise<PlanReport> {
-    return this.#reloads.plan(wanted === "as-stored" ? wanted : wantedOf(wanted));
+  async plan(wanted: readonly JobDefinition[] | Wanted, keeps: (identity: string) => boolean): Promise<PlannedReload> {
+    const change = await this.#reloads.plan(wanted === "as-stored" ? wanted : wantedOf(wanted), keeps);
+    const { report, kept } = change;
+    const apply = (settings: Settings): Promise<PlanReport> => {
+      this.#useSettings(settings);
+      return this.#reloads.apply(change);
+    };
+    return { report, kept, apply };
   }
 
   reload(wanted: readonly JobDefinition[] | Wanted, settings: Settings, kept: readonly string[]): Promise<PlanReport> {
-    const reloaded = this.#lastReload.then(() => {
-      this.#useSettings(settings);
-      return this.#reloads.apply(wanted === "as-stored" ? wanted : wantedOf(wanted), kept);
+    const reloaded = this.#lastReload.then(async () => {
+      const planned = await this.plan(wanted, (identity) => kept.includes(identity));
+      return planned.apply(settings);
     });
     this.#lastReload = reloaded.catch(() => undefined);
     return reloaded;

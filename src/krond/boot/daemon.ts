@@ -6,7 +6,7 @@ import { type Clock, systemClock, type Timer } from "../../actors/clock.js";
 import type { Phase } from "../../actors/phase.js";
 import type { DecisionPool } from "../../actors/pool/types.js";
 import type { Runner } from "../../actors/runner/port.js";
-import type { PlanReport, Supervisor } from "../../actors/supervisor/port.js";
+import type { PlannedReload, PlanReport, Supervisor } from "../../actors/supervisor/port.js";
 import type { AddressPolicy } from "../../core/base/address.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import type { Settings } from "../../core/config/settings.js";
@@ -64,8 +64,7 @@ export interface ReloadReport {
 /** What a reload would put in force. */
 interface Read {
   readonly configuration: DaemonConfiguration;
-  readonly plan: PlanReport;
-  readonly kept: readonly string[];
+  readonly planned: PlannedReload;
 }
 
 /** How long the launchers may take to close their gates when something fatal happened; they do it by themselves too. */
@@ -179,10 +178,8 @@ export class Daemon {
   }
 
   async plan(): Promise<ReloadReport> {
-    const { configuration, plan, kept } = await this.wanted();
-    const removed = plan.removed.filter((identity) => !kept.includes(identity));
-    const unchanged = plan.unchanged + plan.removed.length - removed.length;
-    return { plan: { ...plan, removed, unchanged }, findings: configuration.findings, kept };
+    const { configuration, planned } = await this.wanted();
+    return { plan: planned.report, findings: configuration.findings, kept: planned.kept };
   }
 
   /** What goes wrong with it is for the phase to judge (S16, S35): it leaves everything as it was, or ends the daemon. */
@@ -206,15 +203,15 @@ export class Daemon {
     }
   }
 
-  private async carryOut({ configuration, kept }: Pick<Read, "configuration" | "kept">): Promise<ReloadReport> {
+  private async carryOut({ configuration, planned }: Read): Promise<ReloadReport> {
     logFindings(this.options.log, configuration.findings, "reload");
     const settings = configuration.isIncomplete ? this.settings : configuration.settings;
-    const plan = await this.apply(configuration, settings, kept);
+    const plan = await this.apply(configuration, planned, settings);
     this.settings = settings;
     await this.shown(configuration);
     await trimMemory();
     this.parts.phase.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });
-    return { plan, findings: configuration.findings, kept };
+    return { plan, findings: configuration.findings, kept: planned.kept };
   }
 
   private keepOn(cause: unknown): void {
@@ -227,13 +224,13 @@ export class Daemon {
   /** As long as definitions are changing, nobody could say what those on record are made of. */
   private async apply(
     { wanted, manifest }: DaemonConfiguration,
+    planned: PlannedReload,
     settings: Settings,
-    kept: readonly string[],
   ): Promise<PlanReport> {
-    const { supervisor, store, term } = this.parts;
-    if (wanted === "as-stored") return supervisor.reload(wanted, settings, kept);
+    const { store, term } = this.parts;
+    if (wanted === "as-stored") return planned.apply(settings);
     await store.commit(term, { meta: [manifestNote(null)] });
-    const plan = await supervisor.reload(wanted, settings, kept);
+    const plan = await planned.apply(settings);
     if (manifest !== null) await store.commit(term, { meta: [manifestNote(manifest)] });
     return plan;
   }
@@ -249,9 +246,8 @@ export class Daemon {
   private async wanted(): Promise<Read> {
     const { loader, store, supervisor } = this.parts;
     const configuration = await loadDaemonConfiguration(loader, await storedManifest(store));
-    const plan = await supervisor.plan(configuration.wanted);
-    const kept = plan.removed.filter((identity) => configuration.keeps(identity));
-    return { configuration, plan, kept };
+    const planned = await supervisor.plan(configuration.wanted, (identity) => configuration.keeps(identity));
+    return { configuration, planned };
   }
 
   /** SIGHUP. What goes wrong with it is dealt with where it does. */
