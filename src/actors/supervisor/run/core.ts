@@ -7,8 +7,11 @@ import { type ErrorComponent, KronError } from "../../../core/base/errors/kron-e
 import { type ErrorCode, errorKind } from "../../../core/base/errors/registry.js";
 import type { Settings } from "../../../core/config/settings.js";
 import { compileRule } from "../../../core/decision/compile.js";
+import { contentHashOf } from "../../../core/job/content-hash.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
+import { canonicalDefinitionText } from "../../../core/job/schema.js";
 import { firstSight } from "../../../core/restart/first-sight.js";
+import type { StateDocument } from "../../../core/state/document.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { ActivationEvent } from "../../../machines/step.js";
 import { isHalted } from "../../../machines/supervisor-phase.js";
@@ -201,6 +204,21 @@ export class SupervisorCore implements JobWorld {
     if (entry.isLoaded) return;
     const definition = await this.records.definitionOf(entry.identity);
     if (!entry.isLoaded) entry.use(definition, this.#host.settings());
+  }
+
+  /**
+   * Somebody else has written of the job, so that nothing that is known of it here need be true any more: its definition is
+   * read anew, and what rests upon the one before is forgotten. Returns its document.
+   */
+  async renew(entry: JobEntry): Promise<StateDocument> {
+    const { identity } = entry;
+    const definition = await this.records.definitionOf(identity);
+    const document = await this.records.documentOf(identity);
+    entry.hear();
+    entry.use(definition, this.#host.settings());
+    entry.isRemoved = document.RemovedAt !== undefined;
+    entry.content = contentHashOf(canonicalDefinitionText(definition));
+    return document;
   }
 
   isBehind(entry: JobEntry, now: EpochMs): boolean {
