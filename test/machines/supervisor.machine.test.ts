@@ -58,7 +58,7 @@ describe("supervisor", () => {
     ["read: now definitions change", [...UP, RELOAD, READ], "reloading", "changeDefinitions", 0],
     ["reloaded: scheduling was never interrupted", [...UP, RELOAD, READ, RELOADED], "running", "", 0],
     ["S35: what is invalid keeps its definition", [...UP, RELOAD, READ, REJECTED], "running", "", 0],
-    ["S16: nothing was read: all stays in force", [...UP, RELOAD, UNREAD], "running", "reportError", 0],
+    ["ERROR-MODEL: what is not fatal is reported", [...UP, RELOAD, UNREAD], "running", "reportError", 0],
     ["nothing was read, and that is fatal", [...UP, RELOAD, UNREAD_STATE], "failed", GIVEN_UP, 3],
     ["nobody could say what is in force", [...UP, RELOAD, READ, UNREAD], "failed", GIVEN_UP, 5],
     ["reload during a reload waits for its turn", [...UP, RELOAD, RELOAD], "reloading", "", 0],

@@ -34,6 +34,8 @@ export interface SupervisorPorts {
   readonly phase?: Phase;
   readonly copies: CorruptCopies;
   readonly bootId: string;
+  /** The name of this node among others on the same store; absent where there is one alone. */
+  readonly node?: string;
   readonly versions: RecordVersions;
   /** Where the output of runs goes: a directory of its own for each identity. */
   readonly outputDirectory: string;
