@@ -127,7 +127,6 @@ export class Daemon {
   /** Everything by which it is reached. */
   async open(configuration: DaemonConfiguration): Promise<void> {
     const { address: metrics, clock, inspection, phase, store, supervisor, term } = this.parts;
-    await this.control.listen();
     this.stopHousekeeping = startHousekeeping({
       clock,
       store,
@@ -140,6 +139,8 @@ export class Daemon {
     await this.shown(configuration);
     this.doors = { ...(metrics === null ? {} : { metrics }), ...(inspection && { inspect: await inspection.open() }) };
     this.files = configuration.files;
+    // The last of them: whoever comes in by it finds a daemon that answers for itself.
+    await this.control.listen();
   }
 
   /** From here on it answers for itself. */
