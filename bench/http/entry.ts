@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from "../../src/actors/clock.js";
 import { createDispatcher } from "../../src/actors/dispatcher/http-dispatcher.js";
 import type { Runner } from "../../src/actors/runner/port.js";
-import { createSupervisor } from "../../src/actors/supervisor/supervisor.js";
+import { createSupervisor } from "../../src/actors/supervisor/supervisor-actor.js";
 import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
 import type { JobDefinition } from "../../src/core/job/definition.js";
 import { readJobDefinition } from "../../src/core/job/schema.js";

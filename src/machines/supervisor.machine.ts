@@ -1,36 +1,47 @@
 /**
  * The life of the daemon: nothing is scheduled before everything is known to be sound, and nothing after it no longer
- * is. Effects are named here and carried out by the supervisor actor.
+ * is. Effects are named here and carried out by whoever has taken that on (`actors/phase.ts`); what a phase allows is asked
+ * in `supervisor-phase.ts`.
  */
 import { assign, type SnapshotFrom, setup } from "xstate";
 import { compiled } from "./advance.js";
 import {
   FIRST,
+  isBroken,
   isFatal,
   type SupervisorContext,
+  type SupervisorEffect,
   type SupervisorEvent,
   takeCode,
   takeDrain,
 } from "./supervisor-logic.js";
 
-const carriedOutByActor = () => {};
+const byCarriers = () => {};
+
+const CARRIED_OUT = {
+  readConfiguration: byCarriers,
+  takeLock: byCarriers,
+  openStore: byCarriers,
+  recoverRuns: byCarriers,
+  startScheduling: byCarriers,
+  reloadConfiguration: byCarriers,
+  changeDefinitions: byCarriers,
+  stopScheduling: byCarriers,
+  drain: byCarriers,
+  halt: byCarriers,
+  closeGates: byCarriers,
+  closeStore: byCarriers,
+  reportError: byCarriers,
+  end: byCarriers,
+} satisfies Readonly<Record<SupervisorEffect, () => void>>;
 
 const definition = setup({
   types: { context: {} as SupervisorContext, events: {} as SupervisorEvent },
-  guards: { isFatal: ({ event }) => isFatal(event) },
+  guards: { isBroken: ({ event }) => isBroken(event), isFatal: ({ event }) => isFatal(event) },
   actions: {
     takeCode: assign(({ event }) => takeCode(event)),
     takeDrain: assign(({ event }) => takeDrain(event)),
-    readConfiguration: carriedOutByActor,
-    takeLock: carriedOutByActor,
-    openStore: carriedOutByActor,
-    recoverRuns: carriedOutByActor,
-    startScheduling: carriedOutByActor,
-    reloadConfiguration: carriedOutByActor,
-    stopScheduling: carriedOutByActor,
-    closeGates: carriedOutByActor,
-    closeStore: carriedOutByActor,
-    reportError: carriedOutByActor,
+    ...CARRIED_OUT,
   },
 }).createMachine({
   id: "supervisor",
@@ -40,7 +51,7 @@ const definition = setup({
     /** Invalid configuration, a held lock and unusable state each refuse the start: anything that fails here is final. */
     booting: {
       initial: "configuring",
-      on: { FAILED: { target: "failed", actions: "takeCode" }, STOP: "stopped", DRAIN: "stopped" },
+      on: { FAILED: { target: "failed", actions: "takeCode" }, STOP: "stopped" },
       states: {
         configuring: { entry: "readConfiguration", on: { CONFIGURED: "locking" } },
         locking: { entry: "takeLock", on: { LOCKED: "opening" } },
@@ -51,9 +62,19 @@ const definition = setup({
     recovering: {
       entry: "recoverRuns",
       on: {
-        RECOVERED: { target: "running", actions: "startScheduling" },
-        FAILED: [{ guard: "isFatal", target: "failed", actions: "takeCode" }, { actions: "reportError" }],
-        DRAIN: "stopped",
+        RECOVERED: { target: "introducing", actions: "startScheduling" },
+        FAILED: { target: "failed", actions: "takeCode" },
+        DRAIN: { target: "draining", actions: "takeDrain" },
+        // Nothing was triggered yet: the next start continues from what is on record, as after a crash.
+        STOP: "stopped",
+      },
+    },
+    /** Jobs that are new or have changed are being told so (S14, S16); the others run already. */
+    introducing: {
+      on: {
+        READY: "running",
+        FAILED: { target: "failed", actions: "takeCode" },
+        DRAIN: { target: "draining", actions: "takeDrain" },
         STOP: "stopped",
       },
     },
@@ -61,35 +82,62 @@ const definition = setup({
       on: {
         RELOAD: "reloading",
         DRAIN: { target: "draining", actions: "takeDrain" },
-        STOP: "stopped",
-        FAILED: [{ guard: "isFatal", target: "failed", actions: "takeCode" }, { actions: "reportError" }],
+        STOP: "draining",
+        FAILED: { target: "failed", actions: "takeCode" },
       },
     },
-    /** Scheduling goes on meanwhile, by the definitions in force. */
+    /** Scheduling goes on meanwhile, by the definitions in force. Who asks for another reload waits for its turn. */
     reloading: {
-      entry: "reloadConfiguration",
+      initial: "reading",
       on: {
-        RELOADED: "running",
-        REJECTED: { target: "running", actions: "reportError" },
-        // Asked again while reading: what is being read may be out of date already.
-        RELOAD: { target: "reloading", reenter: true },
         DRAIN: { target: "draining", actions: "takeDrain" },
-        STOP: "stopped",
-        FAILED: [{ guard: "isFatal", target: "failed", actions: "takeCode" }, { actions: "reportError" }],
+        STOP: "draining",
+        FAILED: { target: "failed", actions: "takeCode" },
+      },
+      states: {
+        /** Whatever goes wrong leaves everything as it was (S16, S35). */
+        reading: {
+          entry: "reloadConfiguration",
+          on: {
+            READ: "changing",
+            REJECTED: [
+              { guard: "isFatal", target: "#supervisor.failed", actions: "takeCode" },
+              { target: "#supervisor.running", actions: "reportError" },
+            ],
+          },
+        },
+        /** From the first definition that is told a failure is final: nobody could say what is in force. */
+        changing: {
+          entry: "changeDefinitions",
+          on: {
+            RELOADED: "#supervisor.running",
+            REJECTED: [
+              { guard: "isBroken", target: "#supervisor.failed", actions: "takeCode" },
+              { target: "#supervisor.running" },
+            ],
+          },
+        },
       },
     },
-    /** No new trigger; claims under way become durable and are released or closed. */
+    /** No new trigger; claims under way become durable and are released or closed (S29). */
     draining: {
-      entry: ["stopScheduling", "closeGates"],
+      entry: ["stopScheduling", "drain"],
       on: {
-        DRAINED: "stopped",
+        DRAINED: "closing",
         STOP: "stopped",
-        FAILED: [{ guard: "isFatal", target: "failed", actions: "takeCode" }, { actions: "reportError" }],
+        // A reload that was under way: what it is read with is being taken away, and that is no trouble.
+        REJECTED: { guard: "isFatal", target: "failed", actions: "takeCode" },
+        FAILED: { target: "failed", actions: "takeCode" },
       },
     },
-    stopped: { type: "final", entry: ["stopScheduling", "closeGates", "closeStore"] },
+    /** Nothing is under way any more, and everything is taken apart, the lock last. */
+    closing: {
+      entry: ["halt", "closeStore"],
+      on: { CLOSED: "stopped", STOP: "stopped", FAILED: { target: "failed", actions: "takeCode" } },
+    },
+    stopped: { type: "final", entry: "end" },
     /** ERROR-MODEL: exit at once. Gates close with the process; what runs goes on and is adopted later. */
-    failed: { type: "final", entry: ["stopScheduling", "closeGates", "reportError"] },
+    failed: { type: "final", entry: ["stopScheduling", "halt", "closeGates", "reportError"] },
   },
 });
 

@@ -20,7 +20,7 @@ import type { Runner } from "../actors/runner/port.js";
 import { RunnerRouter } from "../actors/runner/router.js";
 import { SimulatedClock } from "../actors/simulated-clock.js";
 import type { Supervisor, SupervisorPorts } from "../actors/supervisor/port.js";
-import { createSupervisor } from "../actors/supervisor/supervisor.js";
+import { createSupervisor } from "../actors/supervisor/supervisor-actor.js";
 import type { SupervisorEvent } from "../actors/supervisor/write/events.js";
 import { KronError } from "../core/base/errors/kron-error.js";
 import type { Result } from "../core/base/result.js";

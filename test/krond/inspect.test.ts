@@ -122,7 +122,7 @@ describe("krond start --inspect", () => {
     ]);
     expect(new Set(heard.frames.map((frame) => frame.sessionId.split("@")[0]))).not.toContain("x/other");
     expect(await krond.kill("SIGTERM")).toBe(0);
-    expect(heard.statesOf((frame) => frame.sessionId === "supervisor")).toEqual(["running", "draining", "stopped"]);
+    expect(heard.statesOf((frame) => frame.sessionId === "supervisor")).toEqual(["running", "draining", "closing"]);
   });
 
   it("a manual run is an execution of its job; its launcher and its end are told", async () => {
@@ -218,7 +218,12 @@ describe("krond start --inspect", () => {
     await heard.until(
       (frame) => frame.sessionId === "t/old" && "snapshot" in frame && frame.snapshot.status === "stopped",
     );
-    expect(heard.statesOf((frame) => frame.sessionId === "supervisor")).toEqual(["running", "reloading", "running"]);
+    expect(heard.statesOf((frame) => frame.sessionId === "supervisor")).toEqual([
+      "running",
+      "reloading.reading",
+      "reloading.changing",
+      "running",
+    ]);
   });
 
   it("a client that takes nothing slows nobody, and does not hinder the end", async () => {

@@ -9,7 +9,7 @@ import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { SimulatedHost } from "../../src/actors/launcher/daemon/simulated-launcher.js";
 import { SimulatedClock } from "../../src/actors/simulated-clock.js";
-import { createSupervisor } from "../../src/actors/supervisor/supervisor.js";
+import { createSupervisor } from "../../src/actors/supervisor/supervisor-actor.js";
 import type { SupervisorEvent } from "../../src/actors/supervisor/write/events.js";
 import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
 import { SECOND_MS } from "../../src/core/time/instant.js";

@@ -146,7 +146,7 @@ class HttpDispatcher implements Dispatcher {
 
   private ended(attemptId: string, ending: Ending): void {
     if (!this.held.delete(attemptId)) return;
-    const event = { kind: "ended", attemptId, pid: this.pid, ending, endedAt: this.clock.now() } as const;
+    const event = { kind: "ended", attemptId, pid: this.pid, ending } as const;
     for (const listener of this.listeners) listener(event);
   }
 

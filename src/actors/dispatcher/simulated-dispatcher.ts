@@ -121,7 +121,7 @@ export class SimulatedDispatcher implements Dispatcher {
     const endedAt = this.clock.now();
     this.witness.ended(held.request, endedAt);
     const measured = { durationMs: endedAt - held.sentAt, bytes: 0, timings: NO_TIMINGS, excerpt: null };
-    const event = { kind: "ended", attemptId, pid: DAEMON_PID, endedAt } as const;
+    const event = { kind: "ended", attemptId, pid: DAEMON_PID } as const;
     for (const listener of this.listeners) listener({ ...event, ending: endingOf(held, reason, measured) });
   }
 }

@@ -4,7 +4,6 @@
  */
 import { Buffer } from "node:buffer";
 import type { ErrorCode } from "../../core/base/errors/registry.js";
-import type { EpochMs } from "../../core/time/instant.js";
 import { LAUNCHER_LIMITS } from "./child/limits.js";
 import type { ExitCause, GatedRun, ProcessArm, RunOutput } from "./port.js";
 
@@ -40,7 +39,6 @@ export type LauncherFrame =
       readonly id: string;
       readonly code: number | null;
       readonly signal: string | null;
-      readonly at: EpochMs;
       readonly wasObserved: boolean;
       readonly cause: ExitCause;
     }

@@ -58,7 +58,6 @@ export interface Ended {
   readonly attemptId: string;
   readonly pid: number;
   readonly ending: Ending;
-  readonly endedAt: EpochMs;
 }
 
 /** What waited ended before GO: the period stays as open as it was. */

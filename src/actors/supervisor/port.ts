@@ -15,6 +15,7 @@ import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import type { LockTerm } from "../../persist/lock.js";
 import type { StateReader, StateStore } from "../../persist/store.js";
 import type { Clock } from "../clock.js";
+import type { Phase } from "../phase.js";
 import type { PlanOptions } from "../pool/types.js";
 import type { Runner } from "../runner/port.js";
 import type { Gates } from "./run/gates.js";
@@ -29,8 +30,12 @@ export interface SupervisorPorts {
   readonly runner: Runner;
   /** Shared by all supervisors of a node, because processes are what it has so many of; without it, one of its own. */
   readonly gates?: Gates;
+  /** Of the daemon around it; without it, one of its own, which begins where a lock and a store are there. */
+  readonly phase?: Phase;
   readonly copies: CorruptCopies;
   readonly bootId: string;
+  /** The name of this node among others on the same store; absent where there is one alone. */
+  readonly node?: string;
   readonly versions: RecordVersions;
   /** Where the output of runs goes: a directory of its own for each identity. */
   readonly outputDirectory: string;
@@ -106,6 +111,15 @@ export interface PlanReport {
   readonly unchanged: number;
 }
 
+/** Computed, and nothing has changed. Another reload in between would make it untrue. */
+export interface PlannedReload {
+  readonly report: PlanReport;
+  /** Jobs that stay as they are although the new set has nothing of them. */
+  readonly kept: readonly string[];
+  /** Puts exactly this in force; resolves when every job that is concerned has been told, and that is durable. */
+  apply(settings: Settings): Promise<PlanReport>;
+}
+
 export type RunNowResult =
   | {
       readonly ok: true;
@@ -119,8 +133,9 @@ export type RunNowResult =
 export interface Supervisor {
   /** Recovery, then planning; resolves when scheduling has begun. Rejects with a KronError that refuses the start. */
   start(wanted: readonly JobDefinition[] | Wanted, settings: Settings): Promise<void>;
-  plan(wanted: readonly JobDefinition[] | Wanted): Promise<PlanReport>;
-  /** `kept`: identities that are to stay as they are, because their new definition is invalid (S35). */
+  /** `keeps`: whether a job of which there is nothing stays as it is, because its new definition is invalid (S35). */
+  plan(wanted: readonly JobDefinition[] | Wanted, keeps: (identity: string) => boolean): Promise<PlannedReload>;
+  /** Plans it and applies that; `kept`: the identities that `plan` would ask for. */
   reload(wanted: readonly JobDefinition[] | Wanted, settings: Settings, kept: readonly string[]): Promise<PlanReport>;
   /** S40: a manual run, outside the job's own periods. */
   runNow(identity: string): Promise<RunNowResult>;

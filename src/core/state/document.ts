@@ -30,6 +30,8 @@ export interface ActiveState {
   readonly Confirmed?: boolean;
   /** Absent for a process. */
   readonly Holder?: RemoteHolder["kind"];
+  /** S27: a PID means nothing on another node; absent where there is one alone. */
+  readonly Node?: string;
 }
 
 export interface HistoryEntry {
@@ -150,7 +152,8 @@ export function activeRuns(document: StateDocument): readonly ActiveRun[] {
 /** S27: as it is on record. */
 export function holderOf(active: ActiveState): Holder {
   const { PID: pid, Holder: kind, PIDStartTicks: startTicks = null, BootID: bootId = null } = active;
-  return kind === undefined ? { kind: "process", pid, startTicks, bootId } : { kind, pid };
+  const where = active.Node === undefined ? {} : { node: active.Node };
+  return kind === undefined ? { kind: "process", pid, startTicks, bootId, ...where } : { kind, pid, ...where };
 }
 
 export function keyOf(active: ActiveState): RunKey {

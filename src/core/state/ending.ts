@@ -13,12 +13,15 @@ export interface ProcessHolder {
   readonly pid: number;
   readonly startTicks: number | null;
   readonly bootId: string | null;
+  /** Where it runs; absent where there is one node alone. */
+  readonly node?: string;
 }
 
 /** A request, or a job of a cluster: no process of its own, so that the daemon's number stands for it. */
 export interface RemoteHolder {
   readonly kind: Exclude<HolderKind, "process">;
   readonly pid: number;
+  readonly node?: string;
 }
 
 export type Holder = ProcessHolder | RemoteHolder;

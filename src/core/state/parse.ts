@@ -114,6 +114,7 @@ const active = objectOf("a running execution", {
   Source: optional(nonEmptyText),
   Confirmed: optional(flag),
   Holder: optional(remote),
+  Node: optional(nonEmptyText),
 });
 
 const entry = objectOf("a history entry", {

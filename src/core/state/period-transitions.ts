@@ -142,6 +142,7 @@ function activeOf(
     AttemptID: attemptId,
     ...(source === null ? {} : { Source: source }),
     ...(holder.kind === "process" ? {} : { Holder: holder.kind }),
+    ...(holder.node === undefined ? {} : { Node: holder.node }),
   };
 }
 

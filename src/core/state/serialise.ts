@@ -44,6 +44,7 @@ function activeInOrder(active: ActiveState): object {
     Source: active.Source,
     Confirmed: active.Confirmed,
     Holder: active.Holder,
+    Node: active.Node,
   };
   return withUnknown(ordered, active);
 }

@@ -2,35 +2,28 @@
  * How a daemon comes to be: everything wired together, from the configuration to the control socket. It decides nothing:
  * what is refused at the start is all there is here.
  */
-import { randomUUID } from "node:crypto";
-import { availableParallelism } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, systemClock } from "../../actors/clock.js";
 import { createDispatcher } from "../../actors/dispatcher/http-dispatcher.js";
 import { startLauncher } from "../../actors/launcher/daemon/process-launcher.js";
-import { createDecisionPool } from "../../actors/pool/decision-pool.js";
-import type { DecisionPool, PlanProgress } from "../../actors/pool/types.js";
-import { readBootId } from "../../actors/process-identity.js";
 import { RunnerRouter } from "../../actors/runner/router.js";
 import type { Supervisor } from "../../actors/supervisor/port.js";
 import { Gates } from "../../actors/supervisor/run/gates.js";
 import { joined, wantedFrom } from "../../actors/supervisor/start/wanted-jobs.js";
-import { createSupervisor } from "../../actors/supervisor/supervisor.js";
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import { exitStatusOf } from "../../core/base/errors/exit-status.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import type { EpochMs } from "../../core/time/instant.js";
+import { isHalted, isStarting } from "../../machines/supervisor-phase.js";
 import type { ConfigFinding } from "../../persist/configuration.js";
-import { copiesIn } from "../../persist/corrupt-copies.js";
 import { DEFINITION_READER } from "../../persist/definition-reader.js";
 import type { LockTerm } from "../../persist/lock.js";
 import type { StateStore } from "../../persist/store.js";
 import { inspectionOf } from "../inspect/seam.js";
-import { type DaemonLog, errorEvent } from "../log/log.js";
-import { Monitoring } from "../monitor/monitoring.js";
-import { outputDirectoryIn } from "../state/directory.js";
+import type { DaemonLog } from "../log/log.js";
+import type { Monitoring } from "../monitor/monitoring.js";
 import { BOOT_NOTE_KEY, bootNote, readBootNote, zoneDataChange } from "./boot-note.js";
 import {
   type ConfigurationLoader,
@@ -40,11 +33,12 @@ import {
   manifestNote,
   storedManifest,
 } from "./configuration.js";
-import { Daemon, type DaemonOptions, type DaemonParts } from "./daemon.js";
+import { Daemon, type DaemonOptions } from "./daemon.js";
 import { logFindings, logKept } from "./finding-lines.js";
 import { keptDefinitions } from "./kept-definitions.js";
-import { Lifecycle } from "./lifecycle.js";
-import { createNotifier, type Notifier } from "./notify.js";
+import { brokenOff, ConfigurationRefused, progressLog, Start } from "./start.js";
+import { trimMemory } from "./trim-memory.js";
+import { monitoringOf, supervisorOf, type Wired } from "./wiring.js";
 import { type ZoneUse, zonesOf } from "./zone-use.js";
 
 /** Why the daemon did not start: findings in the configuration, or an operating failure. */
@@ -54,38 +48,45 @@ export interface BootRefusal {
   readonly error: KronError | null;
 }
 
-/** What a job's PATH begins with: what cron daemons of Linux systems give. */
-const BASE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-const MOST_THREADS = 4;
-const PROGRESS_EVERY_MS = 2_000;
-
-/** Where the plans of all jobs come from. */
-interface Planning {
-  readonly pool: DecisionPool;
-  say(done: number, total: number, unit: string): void;
-}
+/** A start that was broken off before anything was scheduled. */
+const NOT_STARTED: BootRefusal = { exitCode: 0, findings: [], error: null };
 
 /** Configuration, lock, store, launchers, supervisor, control socket, in this order (S31, S33, S35). */
-export async function startDaemon(options: DaemonOptions): Promise<Result<Daemon, BootRefusal>> {
-  const undo: (() => Promise<void>)[] = [];
-  try {
-    const pool = createDecisionPool({ threads: poolThreads(), onRefused: (error) => sayRefused(options.log, error) });
-    undo.push(() => pool.close());
-    options.onPool?.(pool);
-    const loading = { options, pool, loader: loaderOf(options, pool) };
-    const known = await manifestIn(options.stateDirectory);
-    const read = await loadDaemonConfiguration(loading.loader, known);
-    const configuration = await admitted(read, options);
-    if (configuration !== null) return ok(await assemble(loading, configuration, undo));
-    await pool.close();
-    return err({ exitCode: 2, findings: read.findings, error: null });
-  } catch (error) {
-    // What cannot be taken apart any more is left to the end of the process.
-    for (const step of undo.reverse()) await step().catch(() => undefined);
-    if (!(error instanceof KronError)) throw error;
-    return err({ exitCode: exitStatusOf(error.code), findings: [], error });
-  }
+export function startDaemon(options: DaemonOptions): Promise<Result<Daemon, BootRefusal>> {
+  const start = new Start(options);
+  return new Promise((resolve, reject) => {
+    const { phase } = start;
+    const refuse = async (): Promise<void> => {
+      await start.takeApart();
+      resolve(refusal(phase.trouble));
+    };
+    const leave = phase.carryOut({
+      reportError: () => void refuse().catch(reject),
+      end: () => void start.breakOff().then(() => resolve(err(NOT_STARTED))),
+    });
+    const opened = booted(start).then(async (daemon) => {
+      // From here on it is the daemon that says why it ends.
+      leave();
+      daemon.begin();
+      await trimMemory();
+      resolve(ok(daemon));
+    });
+    opened.catch((error: unknown) => phase.fail(error));
+  });
+}
+
+function refusal(cause: unknown): Result<never, BootRefusal> {
+  if (cause instanceof ConfigurationRefused) return err({ exitCode: 2, findings: cause.findings, error: null });
+  if (!(cause instanceof KronError)) throw cause;
+  return err({ exitCode: exitStatusOf(cause.code), findings: [], error: cause });
+}
+
+async function configured({ options, loader }: Start): Promise<DaemonConfiguration> {
+  const known = await manifestIn(options.stateDirectory);
+  const read = await loadDaemonConfiguration(loader, known);
+  const configuration = await admitted(read, options);
+  if (configuration === null) throw new ConfigurationRefused(read.findings);
+  return configuration;
 }
 
 /** S35: what is to be started; null: nothing is. */
@@ -104,100 +105,78 @@ async function admitted(read: DaemonConfiguration, options: DaemonOptions): Prom
   };
 }
 
-/** A start or a reload that has to do without threads takes longer, and is none the worse for it. */
-function sayRefused(log: DaemonLog, error: KronError): void {
-  const event = errorEvent(error, { component: "planner", operation: "batch" }, systemClock.now());
-  log.daemon({ ...event, fields: { ...event.fields, ...(error.hint === undefined ? {} : { hint: error.hint }) } });
+async function booted(start: Start): Promise<Daemon> {
+  const { options, phase, loader, pool } = start;
+  const read = await start.next(null, "readConfiguration", () => configured(start));
+  const term = await start.next({ type: "CONFIGURED" }, "takeLock", () => locked(start));
+  const opened = await start.next({ type: "LOCKED" }, "openStore", () => storeOpened(start, term));
+  const recovered = await start.next({ type: "OPENED" }, "recoverRuns", () => runsRecovered(start, opened, read));
+  const { wired, supervisor, configuration } = recovered;
+  const parts = { ...wired, phase, supervisor, loader, pool };
+  const daemon = new Daemon(options, parts, configuration.settings);
+  start.undoBy(() => daemon.closeDoors());
+  await daemon.open(configuration);
+  if (!isStarting(phase.snapshot)) throw brokenOff();
+  return daemon;
 }
 
-interface Loading {
-  readonly options: DaemonOptions;
-  readonly pool: DecisionPool;
-  readonly loader: ConfigurationLoader;
-}
-
-/** As many as there are cores, but not more than pay: they share the disk, and the loop needs a core too. */
-function poolThreads(): number {
-  return Math.min(MOST_THREADS, availableParallelism());
-}
-
-function loaderOf({ sources, trust, permit = {}, log }: DaemonOptions, pool: DecisionPool): ConfigurationLoader {
-  const say = progressLog(log, "reading the configuration");
-  // Who is trusted is looked up anew for each load: accounts come and go.
-  return {
-    pool,
-    sources,
-    permit,
-    get check() {
-      return trust?.() ?? null;
-    },
-    onProgress: ({ doneBytes, totalBytes }) => say(doneBytes, totalBytes, "bytes"),
-  };
-}
-
-/** A line now and then, while something takes long. */
-function progressLog(log: DaemonLog, what: string): (done: number, total: number, unit: string) => void {
-  let saidMs = 0;
-  let lastDone = Number.POSITIVE_INFINITY;
-  return (done, total, unit) => {
-    const nowMs = systemClock.monotonicMs();
-    // Less than before: it has begun anew.
-    if (done < lastDone) saidMs = nowMs;
-    lastDone = done === total ? Number.POSITIVE_INFINITY : done;
-    if (nowMs - saidMs < PROGRESS_EVERY_MS) return;
-    saidMs = nowMs;
-    const fields = { what, done, total, unit };
-    log.daemon({ at: systemClock.now(), event: "progress", component: "planner", level: "info", fields });
-  };
-}
-
-async function assemble(
-  { options, pool, loader }: Loading,
-  read: DaemonConfiguration,
-  undo: (() => Promise<void>)[],
-): Promise<Daemon> {
-  const clock = systemClock;
-  const lifecycle = new Lifecycle();
-  lifecycle.tell({ type: "CONFIGURED" });
+async function locked({ options, phase, undoBy }: Start): Promise<LockTerm> {
   const { backend, at } = options.store;
   const term = unwrap(await backend.acquire(at));
-  lifecycle.tell({ type: "LOCKED" });
-  undo.push(async () => term.release());
-  const monitoring = monitoringOf(options);
-  undo.push(() => monitoring.close());
+  undoBy(async () => term.release());
+  void term.lost.then((error) => phase.fail(error));
+  return term;
+}
+
+interface Opened {
+  readonly term: LockTerm;
+  readonly store: StateStore;
+  readonly monitoring: Monitoring;
+  /** Where metrics and health are asked for. */
+  readonly address: string | null;
+}
+
+async function storeOpened({ options, phase, undoBy }: Start, term: LockTerm): Promise<Opened> {
+  const monitoring = monitoringOf(options, phase);
+  undoBy(() => monitoring.close());
   const address = await monitoring.listen();
-  const opened = unwrap(await backend.open(term));
-  undo.push(() => opened.close());
-  const store = monitoring.observed(opened);
-  lifecycle.tell({ type: "OPENED" });
-  const launcher = await startLauncher({
-    clock,
-    ...(options.cgroupRoot == null ? {} : { cgroupRoot: options.cgroupRoot }),
-  });
-  undo.push(() => launcher.close());
-  const runners = new RunnerRouter(launcher, createDispatcher({ clock, env: options.env }));
-  undo.push(() => runners.close());
-  const ports = { clock, lifecycle, store, runner: runners, log: options.log };
-  const inspection = await inspectionOf(options.inspect ?? null, ports);
-  undo.push(async () => inspection?.close());
-  const runner = inspection?.runner ?? runners;
-  const gates = new Gates(runner);
-  const wired = { clock, term, store, runner, gates, monitoring, lifecycle, inspection };
+  const opened = unwrap(await options.store.backend.open(term));
+  undoBy(() => opened.close());
+  return { term, store: monitoring.observed(opened), monitoring, address };
+}
+
+interface Recovered {
+  readonly wired: Wired;
+  readonly supervisor: Supervisor;
+  readonly configuration: DaemonConfiguration;
+}
+
+async function runsRecovered(start: Start, opened: Opened, read: DaemonConfiguration): Promise<Recovered> {
+  const { options, phase, loader, pool } = start;
+  const wired = await wiredUp(start, opened);
   const planning = { pool, say: progressLog(options.log, "planning") };
   const begin = async (configuration: DaemonConfiguration): Promise<Supervisor> => {
-    const supervisor = supervisorOf(options, wired, planning);
-    monitoring.watch(supervisor);
-    await startJobs(supervisor, configuration, { clock, term, store, log: options.log });
+    const supervisor = supervisorOf(options, phase, wired, planning);
+    wired.monitoring.watch(supervisor);
+    await startJobs(supervisor, configuration, { ...wired, log: options.log });
     return supervisor;
   };
-  const { supervisor, configuration } = await begun(begin, read, store, loader);
-  lifecycle.tell({ type: "RECOVERED" });
-  const parts = { ...wired, supervisor, address, loader, pool };
-  const daemon = new Daemon(options, parts, configuration.settings);
-  undo.push(() => supervisor.stop({ graceful: false }));
-  undo.push(() => daemon.closeDoors());
-  await daemon.open(configuration);
-  return daemon;
+  return { wired, ...(await begun(begin, read, wired.store, loader)) };
+}
+
+async function wiredUp({ options, phase, undoBy }: Start, opened: Opened): Promise<Wired> {
+  const clock = systemClock;
+  const { cgroupRoot, env, log } = options;
+  const launcher = await startLauncher({ clock, ...(cgroupRoot == null ? {} : { cgroupRoot }) });
+  undoBy(() => launcher.close());
+  const runners = new RunnerRouter(launcher, createDispatcher({ clock, env }));
+  undoBy(() => runners.close());
+  const ports = { clock, phase, store: opened.store, runner: runners, log };
+  const inspection = await inspectionOf(options.inspect ?? null, ports);
+  undoBy(async () => inspection?.close());
+  const runner = inspection?.runner ?? runners;
+  const gates = new Gates(runner, () => isHalted(phase.snapshot));
+  return { ...opened, clock, runner, gates, inspection };
 }
 
 /**
@@ -254,69 +233,6 @@ async function startJobs(
 function unwrap<T>(result: Result<T, KronError>): T {
   if (!result.ok) throw result.error;
   return result.value;
-}
-
-function monitoringOf(options: DaemonOptions): Monitoring {
-  const { log, metrics: listen, metricsJobs: ownSeries = [] } = options;
-  return new Monitoring({
-    clock: systemClock,
-    notifier: notifierOf(options),
-    listen,
-    ownSeries,
-    lostLogLines: () => log.lostLines ?? 0,
-    onLoopDelay: ({ delayMs, during, untold }) => {
-      const fields = { delay_ms: delayMs, during, untold };
-      log.daemon({ at: systemClock.now(), event: "loop_delay", component: "scheduler", level: "warn", fields });
-    },
-  });
-}
-
-function notifierOf({ env, log }: DaemonOptions): Notifier {
-  const onTrouble = (message: string): void => {
-    log.daemon({ at: systemClock.now(), event: "error", component: "scheduler", level: "warn", fields: { message } });
-  };
-  return createNotifier({ env, pid: process.pid, monotonicMs: systemClock.monotonicMs, onTrouble });
-}
-
-/** What there is before anything is scheduled. */
-interface Wired extends Omit<DaemonParts, "supervisor" | "address" | "loader" | "pool"> {
-  /** One for the whole node, however many supervisors it has. */
-  readonly gates: Gates;
-}
-
-function supervisorOf(
-  options: DaemonOptions,
-  { clock, term, store, runner, gates, monitoring, inspection }: Wired,
-  planning: Planning,
-): Supervisor {
-  return createSupervisor({
-    clock,
-    store,
-    term,
-    runner,
-    gates,
-    copies: copiesIn(options.stateDirectory),
-    bootId: readBootId(),
-    versions: { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION },
-    outputDirectory: outputDirectoryIn(options.stateDirectory),
-    baseEnv: { PATH: BASE_PATH, LANG: options.env["LANG"] || "C.UTF-8" },
-    newId: () => newAttemptId(clock),
-    plan: (wanted, planned) => {
-      const onProgress = ({ done, total }: PlanProgress): void => planning.say(done, total, "jobs");
-      return planning.pool.planAll(wanted, { ...planned, onProgress });
-    },
-    ...(inspection === null ? {} : { observer: inspection.observer }),
-    onEvent: (event) => {
-      options.log.supervisor(event);
-      monitoring.observe(event);
-    },
-  });
-}
-
-/** Sorts by time, so that the output files of a job do too. Node keeps a stock of random UUIDs; bytes it fetches anew. */
-function newAttemptId(clock: Clock): string {
-  const [random = "", more = ""] = randomUUID().split("-");
-  return `${clock.now().toString(36).padStart(9, "0")}-${random}${more}`;
 }
 
 /** S5: the start plans anew anyway; here people are told why their jobs may run at other times. */

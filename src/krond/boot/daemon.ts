@@ -1,16 +1,17 @@
 /**
  * The daemon while it runs, and how it ends: everything is taken apart in the opposite order of its start. It decides
- * nothing: what a signal or a request means and which exit status follows is all there is here.
+ * nothing: it tells the phase what happens, and carries out what the phase makes of that.
  */
 import { type Clock, systemClock, type Timer } from "../../actors/clock.js";
+import type { Phase } from "../../actors/phase.js";
 import type { DecisionPool } from "../../actors/pool/types.js";
 import type { Runner } from "../../actors/runner/port.js";
-import type { PlanReport, Supervisor } from "../../actors/supervisor/port.js";
+import type { PlannedReload, PlanReport, Supervisor } from "../../actors/supervisor/port.js";
 import type { AddressPolicy } from "../../core/base/address.js";
-import { exitStatusOf } from "../../core/base/errors/exit-status.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
-import { errorKind } from "../../core/base/errors/registry.js";
 import type { Settings } from "../../core/config/settings.js";
+import { exitStatus, type SupervisorEvent } from "../../machines/supervisor-logic.js";
+import { hasFailed, mayStart } from "../../machines/supervisor-phase.js";
 import type { StorePlace } from "../../persist/backends.js";
 import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/configuration.js";
 import type { LockTerm } from "../../persist/lock.js";
@@ -29,7 +30,6 @@ import {
   storedManifest,
 } from "./configuration.js";
 import { logFindings } from "./finding-lines.js";
-import type { Lifecycle } from "./lifecycle.js";
 import { trimMemory } from "./trim-memory.js";
 
 export interface DaemonOptions {
@@ -50,8 +50,8 @@ export interface DaemonOptions {
   /** Where inspectors attach; null: nowhere. */
   readonly inspect?: InspectOptions | null;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Told of the threads that the start uses: whoever ends the process before there is a daemon must close them. */
-  onPool?(pool: DecisionPool): void;
+  /** For whoever has something to tell it before there is a daemon, such as that it is to stop. */
+  readonly phase?: Phase;
 }
 
 export interface ReloadReport {
@@ -64,12 +64,9 @@ export interface ReloadReport {
 /** What a reload would put in force. */
 interface Read {
   readonly configuration: DaemonConfiguration;
-  readonly plan: PlanReport;
-  readonly kept: readonly string[];
+  readonly planned: PlannedReload;
 }
 
-const EXIT_OK = 0;
-const EXIT_FATAL = 5;
 /** How long the launchers may take to close their gates when something fatal happened; they do it by themselves too. */
 const CLOSE_BOUND_MS = 2_000;
 /** Longer than the slowest disk needs for a commit and a launcher for its gates. */
@@ -83,7 +80,7 @@ export interface DaemonParts {
   readonly runner: Runner;
   readonly supervisor: Supervisor;
   readonly monitoring: Monitoring;
-  readonly lifecycle: Lifecycle;
+  readonly phase: Phase;
   readonly inspection: Inspection | null;
   /** Where metrics and health are asked for. */
   readonly address: string | null;
@@ -98,8 +95,9 @@ export class Daemon {
   private readonly control: ControlServer;
   private end: (exitCode: number) => void = () => undefined;
   private stopHousekeeping: () => void = () => undefined;
-  private isStopping = false;
-  private hasFailed = false;
+  private doors: Readonly<Record<string, string>> = {};
+  private files: DaemonConfiguration["files"] = [];
+  private drainBound: Timer | null = null;
   private lastReload: Promise<unknown> = Promise.resolve();
   private waitingReload: Promise<ReloadReport> | null = null;
 
@@ -120,35 +118,46 @@ export class Daemon {
       settings: () => this.settings,
       reload: () => this.reload(),
       plan: () => this.plan(),
-      isStopping: () => this.isStopping,
-      stop: (graceful) => {
-        // Whoever does not want to wait any longer for a graceful stop asks for a plain one.
-        if (this.isStopping && !graceful) this.endAtOnce({});
-        else void this.stop(graceful);
-      },
+      isStopping: () => !mayStart(parts.phase.snapshot),
+      // Whoever does not want to wait any longer for a graceful stop asks for a plain one.
+      stop: (graceful) => parts.phase.tell(graceful ? { type: "DRAIN", waitsForRuns: true } : { type: "STOP" }),
     });
-    void parts.supervisor.failed.then((error) => this.fail(error));
-    void parts.term.lost.then((error) => this.fail(error));
   }
 
+  /** Everything by which it is reached. */
   async open(configuration: DaemonConfiguration): Promise<void> {
-    const { files } = configuration;
-    await this.control.listen();
+    const { address: metrics, clock, inspection, phase, store, supervisor, term } = this.parts;
     this.stopHousekeeping = startHousekeeping({
-      clock: this.parts.clock,
-      store: this.parts.store,
-      term: this.parts.term,
+      clock,
+      store,
+      term,
       ledger: () => this.settings.ledger,
-      jobs: () => this.parts.supervisor.status().jobs,
-      onFailure: (error) => void this.fail(error),
+      jobs: () => supervisor.status().jobs,
+      mayStart: () => mayStart(phase.snapshot),
+      onFailure: (error) => phase.fail(error),
     });
     await this.shown(configuration);
-    this.parts.monitoring.ready();
-    const about = { pid: process.pid, jobs: this.parts.supervisor.status().jobs, files, state: this.stateDirectory };
-    const { address: metrics, inspection } = this.parts;
-    const doors = { ...(metrics === null ? {} : { metrics }), ...(inspection && { inspect: await inspection.open() }) };
-    this.say("ready", "info", { ...about, ...doors });
-    await trimMemory();
+    this.doors = { ...(metrics === null ? {} : { metrics }), ...(inspection && { inspect: await inspection.open() }) };
+    this.files = configuration.files;
+    // The last of them: whoever comes in by it finds a daemon that answers for itself.
+    await this.control.listen();
+  }
+
+  /** From here on it answers for itself. */
+  begin(): void {
+    const { monitoring, phase, supervisor } = this.parts;
+    phase.carryOut({
+      stopScheduling: () => this.stopHousekeeping(),
+      drain: (event) => this.drain(event),
+      closeStore: () => void this.close().catch((error: unknown) => phase.fail(error)),
+      reportError: () => (hasFailed(phase.snapshot) ? void this.fail(phase.trouble) : this.keepOn(phase.trouble)),
+      end: (event) => this.leave(event),
+    });
+    phase.tell({ type: "READY" });
+    monitoring.ready();
+    const { jobs } = supervisor.status();
+    const about = { pid: process.pid, jobs, files: this.files, state: this.stateDirectory };
+    this.say("ready", "info", { ...about, ...this.doors });
   }
 
   /** What `open` has opened. */
@@ -170,52 +179,44 @@ export class Daemon {
   }
 
   async plan(): Promise<ReloadReport> {
-    const { configuration, plan, kept } = await this.wanted();
-    const removed = plan.removed.filter((identity) => !kept.includes(identity));
-    const unchanged = plan.unchanged + plan.removed.length - removed.length;
-    return { plan: { ...plan, removed, unchanged }, findings: configuration.findings, kept };
+    const { configuration, planned } = await this.wanted();
+    return { plan: planned.report, findings: configuration.findings, kept: planned.kept };
   }
 
-  /**
-   * Until the first definition is told nothing has changed, so that whatever goes wrong before leaves everything as it was
-   * (S16, S35). From then on a failure is one of the store, or a defect: nobody could say what is in force.
-   */
+  /** What goes wrong with it is for the phase to judge (S16, S35): it leaves everything as it was, or ends the daemon. */
   private async reloadNow(): Promise<ReloadReport> {
-    const { lifecycle, monitoring } = this.parts;
-    lifecycle.tell({ type: "RELOAD" });
-    monitoring.reloading();
-    let isChanging = false;
+    const { monitoring, phase } = this.parts;
+    const reading = phase.request({ type: "RELOAD" }, "reloadConfiguration", () => {
+      monitoring.reloading();
+      return this.wanted();
+    });
+    if (reading === null) throw stopping();
     try {
-      const read = await this.wanted();
-      if (this.isStopping) throw new Error("the daemon is stopping");
-      isChanging = true;
-      return await this.carryOut(read);
+      const read = await reading;
+      const changed = phase.request({ type: "READ" }, "changeDefinitions", () => this.carryOut(read));
+      if (changed === null) throw stopping();
+      return await changed;
     } catch (error) {
-      if (isChanging || isFatal(error)) await this.fail(error);
-      else this.keepOn(error);
+      phase.reject(error);
       throw error;
     } finally {
       monitoring.reloadEnded();
     }
   }
 
-  private async carryOut({ configuration, kept }: Pick<Read, "configuration" | "kept">): Promise<ReloadReport> {
+  private async carryOut({ configuration, planned }: Read): Promise<ReloadReport> {
     logFindings(this.options.log, configuration.findings, "reload");
     const settings = configuration.isIncomplete ? this.settings : configuration.settings;
-    const plan = await this.apply(configuration, settings, kept);
+    const plan = await this.apply(configuration, planned, settings);
     this.settings = settings;
     await this.shown(configuration);
     await trimMemory();
-    this.parts.lifecycle.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });
-    return { plan, findings: configuration.findings, kept };
+    this.parts.phase.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });
+    return { plan, findings: configuration.findings, kept: planned.kept };
   }
 
-  /** Whoever stops the daemon meanwhile takes away what a reload is read with: that is no trouble. */
   private keepOn(cause: unknown): void {
-    if (this.isStopping) return;
-    const { lifecycle, monitoring } = this.parts;
-    lifecycle.tell({ type: "REJECTED" });
-    monitoring.vitals.configurationRead(1, true);
+    this.parts.monitoring.vitals.configurationRead(1, true);
     const event = errorEvent(cause, { component: "config", operation: "reload" }, systemClock.now());
     const hint = "the configuration in force stays as it is; reload again when the trouble is over";
     this.options.log.daemon({ ...event, fields: { ...event.fields, hint } });
@@ -224,13 +225,13 @@ export class Daemon {
   /** As long as definitions are changing, nobody could say what those on record are made of. */
   private async apply(
     { wanted, manifest }: DaemonConfiguration,
+    planned: PlannedReload,
     settings: Settings,
-    kept: readonly string[],
   ): Promise<PlanReport> {
-    const { supervisor, store, term } = this.parts;
-    if (wanted === "as-stored") return supervisor.reload(wanted, settings, kept);
+    const { store, term } = this.parts;
+    if (wanted === "as-stored") return planned.apply(settings);
     await store.commit(term, { meta: [manifestNote(null)] });
-    const plan = await supervisor.reload(wanted, settings, kept);
+    const plan = await planned.apply(settings);
     if (manifest !== null) await store.commit(term, { meta: [manifestNote(manifest)] });
     return plan;
   }
@@ -246,86 +247,57 @@ export class Daemon {
   private async wanted(): Promise<Read> {
     const { loader, store, supervisor } = this.parts;
     const configuration = await loadDaemonConfiguration(loader, await storedManifest(store));
-    const plan = await supervisor.plan(configuration.wanted);
-    const kept = plan.removed.filter((identity) => configuration.keeps(identity));
-    return { configuration, plan, kept };
+    const planned = await supervisor.plan(configuration.wanted, (identity) => configuration.keeps(identity));
+    return { configuration, planned };
   }
 
   /** SIGHUP. What goes wrong with it is dealt with where it does. */
   async hangUp(): Promise<void> {
-    if (!this.isStopping) await this.reload().catch(() => undefined);
+    if (mayStart(this.parts.phase.snapshot)) await this.reload().catch(() => undefined);
   }
 
-  /** SIGTERM and SIGINT: drain; the second time, at once. */
-  interrupt(signal: string): void {
-    if (this.isStopping) this.endAtOnce({ signal });
-    else void this.stop(false, signal);
+  /** S29: what runs goes on; a graceful drain waits for it, and has no bound. */
+  private drain(event: SupervisorEvent | null): void {
+    const { clock, monitoring, phase } = this.parts;
+    const { waitsForRuns: graceful } = phase.snapshot.context;
+    this.say("draining", "info", { ...signalOf(event), graceful });
+    monitoring.stopping();
+    if (!graceful) this.drainBound = clock.after(DRAIN_BOUND_MS, () => phase.fail(endless()));
   }
 
-  /** Its gates close with the process; what was claimed is found again by the next start. */
-  private endAtOnce(fields: Readonly<Record<string, unknown>>): void {
-    this.parts.lifecycle.tell({ type: "STOP" });
-    this.say("stopped", "warn", { ...fields, reason: "asked a second time: stopping at once" });
-    this.end(EXIT_OK);
+  private async close(): Promise<void> {
+    const { inspection, monitoring, phase, pool, runner, store, term } = this.parts;
+    this.drainBound?.cancel();
+    await inspection?.close();
+    this.control.hide();
+    await pool.close();
+    await runner.close();
+    await store.close();
+    await monitoring.close();
+    this.say("stopped", "info", {});
+    // Before the last connection ends: whoever waits for that may start the next daemon at once.
+    term.release();
+    await this.control.close();
+    phase.tell({ type: "CLOSED" });
   }
 
-  /** S29: what runs goes on; `graceful` waits for it. */
-  async stop(graceful: boolean, signal: string | null = null): Promise<void> {
-    if (this.isStopping) return;
-    this.isStopping = true;
-    this.parts.lifecycle.tell({ type: "DRAIN", waitsForRuns: graceful });
-    this.say("draining", "info", { ...(signal === null ? {} : { signal }), graceful });
-    try {
-      this.stopHousekeeping();
-      this.parts.monitoring.stopping();
-      await this.drained(graceful);
-      this.parts.lifecycle.tell({ type: "DRAINED" });
-      await this.parts.inspection?.close();
-      this.control.hide();
-      await this.parts.pool.close();
-      await this.parts.runner.close();
-      await this.parts.store.close();
-      await this.parts.monitoring.close();
-      this.say("stopped", "info", {});
-      // Before the last connection ends: whoever waits for that may start the next daemon at once.
-      this.parts.term.release();
-      await this.control.close();
-      this.end(EXIT_OK);
-    } catch (error) {
-      await this.fail(error);
-    }
-  }
-
-  /** Draining waits for claims under way, never for runs. What takes longer than that has gone wrong. */
-  private async drained(graceful: boolean): Promise<void> {
-    const stopped = this.parts.supervisor.stop({ graceful });
-    if (graceful) return stopped;
-    let timer: Timer | null = null;
-    const late = new Promise<never>((_, reject) => {
-      const details = { component: "scheduler", operation: "drain" } as const;
-      const error = new KronError("invariant-broken", "what is under way does not come to an end", details);
-      timer = this.parts.clock.after(DRAIN_BOUND_MS, () => reject(error));
-    });
-    try {
-      await Promise.race([stopped, late]);
-    } finally {
-      (timer as Timer | null)?.cancel();
-    }
+  /** Asked a second time, its gates close with the process; what was claimed is found again by the next start. */
+  private leave(event: SupervisorEvent | null): void {
+    this.drainBound?.cancel();
+    const reason = "asked a second time: stopping at once";
+    if (event?.type === "STOP") this.say("stopped", "warn", { ...signalOf(event), reason });
+    this.end(exitStatus(this.parts.phase.snapshot.context));
   }
 
   /** Going on could start something twice: gates are closed, the reason is said, and the process ends. */
-  async fail(cause: unknown): Promise<void> {
-    if (this.hasFailed) return;
-    this.hasFailed = true;
-    this.parts.lifecycle.fail(cause);
-    this.parts.monitoring.vitals.failed(cause);
+  private async fail(cause: unknown): Promise<void> {
+    const { clock, monitoring, phase, runner } = this.parts;
+    this.drainBound?.cancel();
+    monitoring.vitals.failed(cause);
     this.options.log.daemon(fatalEvent(cause, { component: "scheduler", operation: "run" }, systemClock.now()));
-    const closing = this.parts.runner.close().catch(() => undefined);
-    await Promise.race([
-      closing,
-      new Promise((resolve) => this.parts.clock.after(CLOSE_BOUND_MS, () => resolve(null))),
-    ]);
-    this.end(cause instanceof KronError ? exitStatusOf(cause.code) : EXIT_FATAL);
+    const closing = runner.close().catch(() => undefined);
+    await Promise.race([closing, new Promise((resolve) => clock.after(CLOSE_BOUND_MS, () => resolve(null)))]);
+    this.end(exitStatus(phase.snapshot.context));
   }
 
   private say(event: string, level: "info" | "warn", fields: Readonly<Record<string, unknown>>): void {
@@ -333,7 +305,16 @@ export class Daemon {
   }
 }
 
-/** What is no KronError has no code that could say so: a defect, and as long as nothing was changed not a deadly one. */
-function isFatal(error: unknown): boolean {
-  return error instanceof KronError && errorKind(error.code).fatal;
+function signalOf(event: SupervisorEvent | null): { readonly signal?: string } {
+  return event?.type === "STOP" && event.signal !== undefined ? { signal: event.signal } : {};
+}
+
+function stopping(): Error {
+  return new Error("the daemon is stopping");
+}
+
+/** Draining waits for claims under way, never for runs. What takes longer than that has gone wrong. */
+function endless(): KronError {
+  const details = { component: "scheduler", operation: "drain" } as const;
+  return new KronError("invariant-broken", "what is under way does not come to an end", details);
 }

@@ -1,14 +1,14 @@
 /**
- * The inspector stream as the daemon has it: observer, launcher and lifecycle on the one side, clients on the other. It
+ * The inspector stream as the daemon has it: observer, launcher and phase on the one side, clients on the other. It
  * is loaded only when it is asked for.
  */
 import type { WebSocket } from "ws";
 import type { Clock, Timer } from "../../actors/clock.js";
+import type { Phase } from "../../actors/phase.js";
 import type { Runner } from "../../actors/runner/port.js";
 import type { ObserverSlot } from "../../actors/supervisor/run/observer.js";
 import type { SupervisorSnapshot } from "../../machines/supervisor.machine.js";
 import type { StateReader } from "../../persist/store.js";
-import type { Lifecycle } from "../boot/lifecycle.js";
 import type { DaemonLog } from "../log/log.js";
 import { redactedText } from "../log/redaction.js";
 import type { OpenDoor } from "../monitor/http-listen.js";
@@ -37,7 +37,7 @@ export interface InspectOptions extends ListenAddress {
 
 export interface InspectionPorts {
   readonly clock: Clock;
-  readonly lifecycle: Lifecycle;
+  readonly phase: Phase;
   readonly store: StateReader;
   readonly runner: Runner;
   readonly log: DaemonLog;
@@ -65,11 +65,11 @@ export class Inspection {
     private readonly options: InspectOptions,
     private readonly ports: InspectionPorts,
   ) {
-    const { clock, runner, lifecycle } = ports;
+    const { clock, runner, phase } = ports;
     this.hub = new InspectHub(clock);
     this.observer = { current: this.hub };
     this.runner = new LauncherWatch(runner, this.hub, () => clock.now());
-    lifecycle.watcher = (event, snapshot) => {
+    phase.watcher = (event, snapshot) => {
       const [now, shown] = [clock.now(), supervisorSnapshot(snapshot)];
       const frames = [eventFrame(SUPERVISOR, null, event, now), snapshotFrame(SUPERVISOR, event, shown, now)];
       this.hub.say(frames.map((frame) => ({ kind: "supervisor", identity: null, frame })));
@@ -91,7 +91,7 @@ export class Inspection {
   /** Clients hear the last frames and are told goodbye. Nothing is read from the store any more. */
   async close(): Promise<void> {
     this.heartbeat?.cancel();
-    this.ports.lifecycle.watcher = null;
+    this.ports.phase.watcher = null;
     this.hub.flush(LAST_FRAMES_MS);
     const goodbyes = [...this.sockets].map(([socket, client]) => {
       client.closed();
@@ -126,8 +126,8 @@ export class Inspection {
   }
 
   private presentSupervisor(): Said {
-    const { clock, lifecycle } = this.ports;
-    const snapshot = supervisorSnapshot(lifecycle.snapshot);
+    const { clock, phase } = this.ports;
+    const snapshot = supervisorSnapshot(phase.snapshot);
     const about = { name: SUPERVISOR, sessionId: SUPERVISOR, parentId: null, definition: CHARTS.supervisor };
     return { kind: "supervisor", identity: null, frame: actorFrame({ ...about, snapshot }, clock.now()) };
   }

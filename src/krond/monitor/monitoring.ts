@@ -3,6 +3,7 @@ import type { Clock, Timer } from "../../actors/clock.js";
 import type { DaemonStatus } from "../../actors/supervisor/port.js";
 import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
 import { SECOND_MS } from "../../core/time/instant.js";
+import type { HealthPhase } from "../../machines/supervisor-phase.js";
 import type { StateStore } from "../../persist/store.js";
 import type { Notifier } from "../boot/notify.js";
 import { type IdentityFilter, identityFilter } from "../control/identity-glob.js";
@@ -28,6 +29,7 @@ export interface MonitoringPorts {
   readonly listen: ListenAddress | null;
   /** Jobs with series of their own, as patterns. */
   readonly ownSeries: readonly string[];
+  phase(): HealthPhase;
   lostLogLines(): number;
   onLoopDelay(report: LoopDelayReport): void;
 }
@@ -68,6 +70,7 @@ export class Monitoring {
     });
     this.vitals = new Vitals({
       clock,
+      phase: ports.phase,
       nextDueAt: () => status().nextDueAt,
       jobs: () => status().jobs,
       oldestCommitMs: () => this.commits.oldestMs(),
@@ -114,26 +117,22 @@ export class Monitoring {
 
   ready(): void {
     this.started?.();
-    this.vitals.enter("running");
     this.ports.notifier.ready(`${this.watched.status().jobs} jobs`);
     this.beat();
   }
 
   reloading(): void {
     this.reloaded = this.loop.during("a reload");
-    this.vitals.enter("reloading");
     this.ports.notifier.reloading();
   }
 
   reloadEnded(): void {
     this.reloaded?.();
-    this.vitals.enter("running");
-    this.ports.notifier.ready(`${this.watched.status().jobs} jobs`);
+    if (this.ports.phase() === "running") this.ports.notifier.ready(`${this.watched.status().jobs} jobs`);
   }
 
   /** Draining: alive, but nothing is scheduled any more. */
   stopping(): void {
-    this.vitals.enter("draining");
     this.ports.notifier.stopping();
   }
 

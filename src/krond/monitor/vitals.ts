@@ -6,6 +6,7 @@
 import type { Clock } from "../../actors/clock.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { type EpochMs, MINUTE_MS, SECOND_MS } from "../../core/time/instant.js";
+import type { HealthPhase } from "../../machines/supervisor-phase.js";
 import type { HealthReport } from "./status-server.js";
 
 export const VITAL_LIMITS = {
@@ -15,10 +16,9 @@ export const VITAL_LIMITS = {
   behindMs: 2 * MINUTE_MS,
 } as const;
 
-export type Phase = "starting" | "running" | "reloading" | "draining";
-
 export interface VitalPorts {
   readonly clock: Clock;
+  phase(): HealthPhase;
   /** When something is due next; null: nothing is. */
   nextDueAt(): EpochMs | null;
   jobs(): number;
@@ -29,16 +29,11 @@ export interface VitalPorts {
 }
 
 export class Vitals {
-  private phase: Phase = "starting";
   private failure: string | null = null;
   private hasStoreFailed = false;
   private unreadable = 0;
 
   constructor(private readonly ports: VitalPorts) {}
-
-  enter(phase: Phase): void {
-    if (this.phase !== "draining") this.phase = phase;
-  }
 
   /** What the last reading of the configuration could not make sense of as a whole. */
   configurationRead(problems: number, isIncomplete: boolean): void {
@@ -63,6 +58,10 @@ export class Vitals {
     const reason = this.illness() ?? this.hindrance();
     const details = { phase: this.phase, jobs: this.ports.jobs() };
     return reason === null ? { isOk: true, details } : { isOk: false, details: { ...details, reason } };
+  }
+
+  private get phase(): HealthPhase {
+    return this.ports.phase();
   }
 
   private illness(): string | null {

@@ -12,6 +12,8 @@ export interface HousekeepingPorts {
   readonly term: LockTerm;
   ledger(): Settings["ledger"];
   jobs(): number;
+  /** Nothing is begun by a daemon that ends. */
+  mayStart(): boolean;
   onFailure(error: unknown): void;
 }
 
@@ -30,17 +32,15 @@ export function startHousekeeping(ports: HousekeepingPorts): () => void {
 
 class Sweeper {
   private timer: Timer | null = null;
-  private isStopped = false;
   private position: SweepPosition | null = null;
 
   constructor(private readonly ports: HousekeepingPorts) {}
 
   later(delayMs: number): void {
-    if (!this.isStopped) this.timer = this.ports.clock.after(delayMs, () => void this.step());
+    if (this.ports.mayStart()) this.timer = this.ports.clock.after(delayMs, () => void this.step());
   }
 
   stop(): void {
-    this.isStopped = true;
     this.timer?.cancel();
   }
 
@@ -54,7 +54,7 @@ class Sweeper {
       this.position = next;
       if (next === null) await sweepAlive(store, term, olderThan);
     } catch (error) {
-      if (!this.isStopped) this.ports.onFailure(error);
+      if (this.ports.mayStart()) this.ports.onFailure(error);
       return;
     }
     this.later(this.position === null ? SWEEP_EVERY_MS : PAUSE_BETWEEN_PAGES_MS);

@@ -92,7 +92,8 @@ describe("clock anomalies", () => {
     world.clock.jump(-4 * MINUTE_MS);
     await world.pass(3 * MINUTE_MS + 30 * SECOND_MS);
     expect([before.length, world.starts("a")]).toEqual([5, before]);
-    expect(toldAs(world, "clock_jump").map(({ level }) => level)).toEqual(["warn"]);
+    const jumps = toldAs(world, "clock_jump").map(({ level, fields }) => [level, fields]);
+    expect(jumps).toEqual([["warn", { jump_ms: -4 * MINUTE_MS }]]);
     await world.pass(90 * SECOND_MS);
     expect([world.starts("a").at(-1), errorsOf(world)]).toEqual(["2026-03-01T00:06:00", []]);
   });

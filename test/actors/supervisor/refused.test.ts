@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import { ruleHashOf } from "../../../src/actors/supervisor/rows/job-entry.js";
 import { runKind } from "../../../src/actors/supervisor/write/ledger-text.js";
-import { SECOND_MS } from "../../../src/core/time/instant.js";
+import type { JobDefinition } from "../../../src/core/job/definition.js";
+import { canonicalDefinitionText } from "../../../src/core/job/schema.js";
+import { MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import { documentKey } from "../../../src/persist/keys.js";
 import { at } from "../../support/scheduling.js";
 import { job, World } from "./world.js";
@@ -103,4 +106,58 @@ test("S23: what runs of the job goes on and is watched to its end", async () => 
   await world.pass(31 * SECOND_MS);
   expect(world.ledger("a").filter(({ kind }) => kind === "run")[0]?.content).toMatchObject({ exit_code: 0 });
   expect([world.told("a").includes("completed"), world.fatal]).toEqual([true, null]);
+});
+
+/** Somebody else has given the job another definition, and has run a period by it. */
+function changedElsewhere(world: World, theirs: JobDefinition, periodId: string): void {
+  const { identity } = theirs;
+  const text = canonicalDefinitionText(theirs);
+  const documentText = ranElsewhere(world, identity, periodId);
+  const document = { ...JSON.parse(documentText), DefinitionHash: ruleHashOf(theirs), DefinedAt: periodId };
+  world.disk.apply({
+    definitions: [{ identity, definedAt: at(periodId), text }],
+    documents: [{ key: documentKey(identity), text: JSON.stringify(document) }],
+  });
+}
+
+test("S14: what is known of a job is no longer true when somebody else has run it: its definition is read anew", async () => {
+  const world = new World({ behaviour: () => ({ runMs: 10 * MINUTE_MS }) });
+  const both = { policy: { concurrency: "allow" } };
+  await world.boot([job("a", EVERY_MINUTE, both)]);
+  // Of the first run the job stays in memory, with all that is known of it.
+  await world.pass(60 * SECOND_MS);
+  await world.pass(57 * SECOND_MS);
+  const theirs = job("a", "*/5 * * * *", { ...both, command: ["/bin/theirs"] });
+  changedElsewhere(world, theirs, "2026-03-01T00:02:00Z");
+  await world.pass(4 * MINUTE_MS);
+  expect(world.starts("a")).toEqual(["2026-03-01T00:01:00", "2026-03-01T00:05:00"]);
+  expect(JSON.stringify(world.requests.at(-1))).toContain("/bin/theirs");
+  expect([world.told("a").includes("claim_refused"), world.fatal]).toEqual([true, null]);
+});
+
+test("S16: a reload compares with what is in force by then, not with what was", async () => {
+  const world = new World();
+  const ours = job("a", EVERY_MINUTE);
+  await world.boot([ours]);
+  await world.pass(57 * SECOND_MS);
+  const theirs = job("a", "*/5 * * * *");
+  changedElsewhere(world, theirs, FIRST);
+  await world.pass(5 * SECOND_MS);
+  expect((await world.supervisor.plan([theirs], () => false)).report).toMatchObject({ changed: [], unchanged: 1 });
+  const planned = await world.supervisor.plan([ours], () => false);
+  expect(planned.report).toMatchObject({ changed: [{ identity: "a", fields: ["schedule"] }], unchanged: 0 });
+});
+
+test("S16: a job that somebody else has removed is gone here too", async () => {
+  const world = new World();
+  await world.boot([job("a", EVERY_MINUTE), job("b", EVERY_MINUTE)]);
+  await world.pass(57 * SECOND_MS);
+  const removed = { ...JSON.parse(ranElsewhere(world, "a", FIRST)), RemovedAt: FIRST };
+  world.disk.apply({
+    definitions: [{ identity: "a", definedAt: at(FIRST), text: null }],
+    documents: [{ key: documentKey("a"), text: JSON.stringify(removed) }],
+  });
+  await world.pass(5 * MINUTE_MS);
+  expect([world.starts("a"), world.starts("b").length]).toEqual([[], 5]);
+  expect([[...world.supervisor.identities()], world.fatal]).toEqual([["b"], null]);
 });

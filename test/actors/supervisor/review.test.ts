@@ -319,7 +319,7 @@ test("what a reload would change is computed in turns: the loop is not held up",
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  await world.supervisor.plan(jobs("/bin/false"));
+  await world.supervisor.plan(jobs("/bin/false"), () => false);
   isDone = true;
   expect(turn).toBeGreaterThan(5);
 });

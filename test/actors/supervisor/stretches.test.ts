@@ -4,7 +4,7 @@ import { SimulatedHost } from "../../../src/actors/launcher/daemon/simulated-lau
 import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
 import type { Supervisor } from "../../../src/actors/supervisor/port.js";
 import { Gates } from "../../../src/actors/supervisor/run/gates.js";
-import { createSupervisor } from "../../../src/actors/supervisor/supervisor.js";
+import { createSupervisor } from "../../../src/actors/supervisor/supervisor-actor.js";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { SECOND_MS } from "../../../src/core/time/instant.js";

@@ -7,7 +7,7 @@ import {
 import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
 import type { Supervisor, SupervisorPorts } from "../../../src/actors/supervisor/port.js";
-import { createSupervisor } from "../../../src/actors/supervisor/supervisor.js";
+import { createSupervisor } from "../../../src/actors/supervisor/supervisor-actor.js";
 import type { SupervisorEvent } from "../../../src/actors/supervisor/write/events.js";
 import type { KronError } from "../../../src/core/base/errors/kron-error.js";
 import { SETTINGS_DEFAULTS, type Settings } from "../../../src/core/config/settings.js";

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { systemClock } from "../../../src/actors/clock.js";
 import { SimulatedHost } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
+import { Phase } from "../../../src/actors/phase.js";
 import { KronError } from "../../../src/core/base/errors/kron-error.js";
 import { readJobDefinition } from "../../../src/core/job/schema.js";
-import { Lifecycle } from "../../../src/krond/boot/lifecycle.js";
 import { CLIENT_LIMITS } from "../../../src/krond/inspect/client.js";
 import type { Frame } from "../../../src/krond/inspect/frames.js";
 import { Inspection } from "../../../src/krond/inspect/inspection.js";
@@ -26,8 +26,8 @@ async function inspection() {
   const term = requireOk(acquireMemoryLock(disk, disk.storeId));
   const store = requireOk(openMemoryStore(term, disk));
   const host = new SimulatedHost(systemClock, () => ({ runMs: null, exitCode: 0 }));
-  const lifecycle = new Lifecycle();
-  const ports = { clock: systemClock, lifecycle, store, runner: host.launcher(), log: SILENT_LOG };
+  const phase = new Phase();
+  const ports = { clock: systemClock, phase, store, runner: host.launcher(), log: SILENT_LOG };
   const subject = new Inspection({ host: "127.0.0.1", port: 0, origins: [] }, ports);
   const url = await subject.open();
   open.push(async () => {
@@ -35,7 +35,7 @@ async function inspection() {
     await store.close();
     term.release();
   });
-  return { subject, lifecycle, url };
+  return { subject, phase, url };
 }
 
 function client(url: string, query = "") {
@@ -80,12 +80,13 @@ describe("the stream over a real socket", () => {
   });
 
   it("the daemon's own life: what happens to it and what that makes of it", async () => {
-    const { subject, lifecycle, url } = await inspection();
-    for (const type of ["CONFIGURED", "LOCKED", "OPENED", "RECOVERED"] as const) lifecycle.tell({ type });
+    const { subject, phase, url } = await inspection();
+    for (const type of ["CONFIGURED", "LOCKED", "OPENED", "RECOVERED", "READY"] as const) phase.tell({ type });
     const one = client(url, "?kind=supervisor");
     await one.event("LISTED");
-    lifecycle.tell({ type: "DRAIN", waitsForRuns: true });
-    lifecycle.tell({ type: "DRAINED" });
+    phase.tell({ type: "DRAIN", waitsForRuns: true });
+    phase.tell({ type: "DRAINED" });
+    phase.tell({ type: "CLOSED" });
     const closed = once(one.socket, "close");
     await subject.close();
     expect((await closed)[0]).toBe(1001);
@@ -97,6 +98,7 @@ describe("the stream over a real socket", () => {
     expect(values).toEqual([
       ["running", "active"],
       ["draining", "active"],
+      ["closing", "active"],
       ["stopped", "done"],
     ]);
   });
@@ -116,15 +118,15 @@ describe("the stream over a real socket", () => {
   });
 });
 
-describe("the lifecycle", () => {
+describe("the phase", () => {
   it.each([
     ["a fatal error", { code: "state-write-failed" as const }, "failed"],
-    ["an error that the registry calls no reason to end", null, "stopped"],
+    ["an error that the registry calls no reason to end", null, "failed"],
   ])("%s ends the daemon, and so does its chart", (_, fatal, value) => {
-    const lifecycle = new Lifecycle();
-    for (const type of ["CONFIGURED", "LOCKED", "OPENED", "RECOVERED"] as const) lifecycle.tell({ type });
+    const phase = new Phase();
+    for (const type of ["CONFIGURED", "LOCKED", "OPENED", "RECOVERED", "READY"] as const) phase.tell({ type });
     const about = { component: "persist", operation: "commit" } as const;
-    lifecycle.fail(fatal === null ? new Error("x") : new KronError(fatal.code, "x", about));
-    expect([lifecycle.snapshot.value, lifecycle.snapshot.status]).toEqual([value, "done"]);
+    phase.fail(fatal === null ? new Error("x") : new KronError(fatal.code, "x", about));
+    expect([phase.snapshot.value, phase.snapshot.status]).toEqual([value, "done"]);
   });
 });

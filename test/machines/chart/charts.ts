@@ -101,10 +101,12 @@ const ATTEMPT = { attemptId: "a", source: null, periodId: P1.periodId, slotAt: 0
 const EXECUTION_INPUT = { attempt: ATTEMPT, startByAt: 60_000, killGraceMs: 5000, timeoutMs: 10_000 };
 
 const SUPERVISOR: readonly SupervisorEvent[] = [
-  ...(
-    ["CONFIGURED", "LOCKED", "OPENED", "RECOVERED", "RELOAD", "RELOADED", "REJECTED", "DRAINED", "STOP"] as const
-  ).map((type) => ({ type })),
-  { type: "FAILED", code: "state-unreadable" },
+  ...(["CONFIGURED", "LOCKED", "OPENED", "RECOVERED", "READY", "RELOAD", "READ", "RELOADED"] as const).map((type) => ({
+    type,
+  })),
+  ...(["REJECTED", "DRAINED", "CLOSED", "STOP"] as const).map((type) => ({ type })),
+  { type: "REJECTED", code: "worker-died" },
+  { type: "REJECTED", code: "state-unreadable" },
   { type: "FAILED", code: "fork-failed" },
   { type: "DRAIN", waitsForRuns: true },
 ];

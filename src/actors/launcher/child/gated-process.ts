@@ -5,7 +5,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { spawnErrorCode } from "../../../core/base/errors/errno.js";
-import type { EpochMs } from "../../../core/time/instant.js";
 import type { ArmFailure } from "../../runner/port.js";
 import { failure } from "../request-check.js";
 import { environmentBlock, type GateWord, goLine } from "./gate.js";
@@ -17,7 +16,6 @@ const SPOKEN_CHARS = 200;
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: string | null;
-  readonly endedAt: EpochMs;
 }
 
 export interface GatedProcessHandlers {
@@ -51,9 +49,9 @@ export class GatedProcess {
     pipe.on("error", () => undefined);
     child.on("error", () => undefined);
     child.on("exit", (code, signal) => {
-      this.end = { code, signal, endedAt: Date.now() };
+      this.end = { code, signal };
     });
-    child.on("close", (code, signal) => handlers.ended(this.end ?? { code, signal, endedAt: Date.now() }));
+    child.on("close", (code, signal) => handlers.ended(this.end ?? { code, signal }));
   }
 
   /**

@@ -38,9 +38,7 @@ export class Gatekeeper {
   private cgroups = new RunCgroups(null);
 
   constructor(private readonly send: (frame: LauncherFrame) => void) {
-    this.adopted = new AdoptedProcesses(this.bootId, (id) =>
-      this.ended(id, { code: null, signal: null, endedAt: Date.now() }),
-    );
+    this.adopted = new AdoptedProcesses(this.bootId, (id) => this.ended(id, { code: null, signal: null }));
   }
 
   /** Each gate holds one descriptor of ours. */
@@ -240,7 +238,6 @@ export class Gatekeeper {
       id: attempt.id,
       code: end.code,
       signal: end.signal,
-      at: end.endedAt,
       wasObserved: attempt.process !== null,
       cause: attempt.cause,
     });

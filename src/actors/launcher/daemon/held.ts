@@ -40,9 +40,9 @@ export function isAskedAbout(held: Held): boolean {
 }
 
 export function endOf({ attemptId, pid }: GatedRun, frame: Extract<LauncherFrame, { t: "exited" }>): Ended {
-  const { code, signal, cause: reason, at: endedAt, wasObserved } = frame;
+  const { code, signal, cause: reason, wasObserved } = frame;
   const ending = wasObserved ? ({ kind: "exited", code, signal, reason } as const) : EXIT_UNSEEN;
-  return { kind: "ended", attemptId, pid, ending, endedAt };
+  return { kind: "ended", attemptId, pid, ending };
 }
 
 /** As it will be claimed (S27). */

@@ -163,7 +163,7 @@ export class SimulatedHost {
     this.witness?.ended(run.request, this.clock.now());
     const ending = run.parent === null ? EXIT_UNSEEN : ({ kind: "exited", ...how, reason: null } as const);
     const { attemptId, pid } = run;
-    run.watcher?.emit({ kind: "ended", attemptId, pid, ending, endedAt: this.clock.now() });
+    run.watcher?.emit({ kind: "ended", attemptId, pid, ending });
   }
 }
 

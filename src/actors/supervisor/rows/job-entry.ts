@@ -6,6 +6,7 @@
 import type { Settings } from "../../../core/config/settings.js";
 import { compileRule } from "../../../core/decision/compile.js";
 import { sha256Hex } from "../../../core/decision/seed.js";
+import type { ContentHash } from "../../../core/job/content-hash.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { canonicalRuleText } from "../../../core/job/schema.js";
 import type { EpochMs } from "../../../core/time/instant.js";
@@ -169,6 +170,11 @@ export class JobEntry {
 
   set mustReturn(mustReturn: boolean) {
     this.#rows.setMustReturn(this.handle, mustReturn);
+  }
+
+  /** Of the definition in force: a reload that finds another tells the job. */
+  set content(hash: ContentHash) {
+    this.#rows.setContent(this.handle, hash);
   }
 
   get isUntold(): boolean {

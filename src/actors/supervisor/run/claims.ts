@@ -52,7 +52,11 @@ export interface ClaimsParts {
   readonly committer: Committer;
   readonly writer: StepWriter;
   readonly executor: Executor;
-  readonly desk: Desk & { readonly isStopped: boolean };
+  readonly desk: Desk & {
+    readonly isStopped: boolean;
+    /** What is known of the job is read anew, all of it. */
+    renew(entry: JobEntry): Promise<StateDocument>;
+  };
 }
 
 export class Claims {
@@ -141,11 +145,11 @@ export class Claims {
   }
 
   async #giveUp({ actor, attemptId, resolve, reject }: Made, claim: StoreClaim): Promise<void> {
-    const { desk, executor, ports, records, writer } = this.#parts;
+    const { desk, executor, ports, writer } = this.#parts;
     try {
       writer.announceRefused(claim);
       executor.starts.settled(attemptId);
-      const document = await records.documentOf(actor.entry.identity);
+      const document = await desk.renew(actor.entry);
       if (!desk.isStopped) actor.refused(attemptId, document, ports.clock.now());
       resolve();
     } catch (error) {

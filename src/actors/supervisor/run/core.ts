@@ -7,11 +7,16 @@ import { type ErrorComponent, KronError } from "../../../core/base/errors/kron-e
 import { type ErrorCode, errorKind } from "../../../core/base/errors/registry.js";
 import type { Settings } from "../../../core/config/settings.js";
 import { compileRule } from "../../../core/decision/compile.js";
+import { contentHashOf } from "../../../core/job/content-hash.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
+import { canonicalDefinitionText } from "../../../core/job/schema.js";
 import { firstSight } from "../../../core/restart/first-sight.js";
+import type { StateDocument } from "../../../core/state/document.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { ActivationEvent } from "../../../machines/step.js";
+import { isHalted } from "../../../machines/supervisor-phase.js";
 import type { DefinitionVersion } from "../../../persist/store.js";
+import type { Phase } from "../../phase.js";
 import { JobActor, type JobWorld } from "../job-actor.js";
 import type { SupervisorPorts } from "../port.js";
 import { type JobEntry, type Message, ruleHashOf } from "../rows/job-entry.js";
@@ -35,7 +40,6 @@ export interface CoreHost {
   readonly onSettled: (entry: JobEntry) => void;
   /** Nothing is being prepared for this job any more. */
   readonly onIdle: (entry: JobEntry) => void;
-  readonly onFatal: (error: KronError) => void;
   /** Time was lost or moved, and this job has not been told yet (S13). */
   readonly isBehind: (entry: JobEntry, now: EpochMs) => boolean;
 }
@@ -64,19 +68,19 @@ export class SupervisorCore implements JobWorld {
   /** Both are rejected when something fatal happens: nothing more will come of what is under way. */
   readonly #idleWaiters = new Set<Asked>();
   readonly #asked = new Set<Asked>();
-  #failure: KronError | null = null;
+  readonly #phase: Phase;
   #underWay = 0;
-  #isHalted = false;
 
-  constructor(ports: SupervisorPorts, host: CoreHost) {
+  constructor(ports: SupervisorPorts, phase: Phase, host: CoreHost) {
     this.ports = ports;
+    this.#phase = phase;
     this.#host = host;
     const onFailure = (error: unknown): void => this.fail(error, "commit");
     const committer = new Committer(ports.store, ports.term, ports.clock, onFailure, () => this.note({}));
     this.#committer = committer;
     this.writer = new StepWriter(ports.versions, ports.clock, committer, this);
     this.records = new Records(ports.store);
-    this.executor = new Executor(ports, this, host.place);
+    this.executor = new Executor(ports, phase, this, host.place);
     const { executor, records, writer } = this;
     this.claims = new Claims({ ports, records, committer, writer, executor, desk: this });
   }
@@ -87,7 +91,7 @@ export class SupervisorCore implements JobWorld {
 
   /** Resolves when the message was taken and what it changed is durable; what it set in motion may still be under way. */
   ask(entry: JobEntry, message: Message): Promise<void> {
-    if (this.isStopped) return Promise.reject(this.#failure ?? ended());
+    if (this.isStopped) return Promise.reject(this.#phase.failure ?? ended());
     return new Promise((resolve, reject) => {
       const asked = { resolve, reject };
       this.#asked.add(asked);
@@ -147,16 +151,21 @@ export class SupervisorCore implements JobWorld {
     this.emit({ at: this.ports.clock.now(), event: "error", component, level, error, ...about });
   }
 
-  /** After this nothing is taken from any mailbox. */
+  /** Nothing is taken from any mailbox any more: whoever waits for something is told that nothing will come of it. */
   halt(): void {
-    this.#isHalted = true;
-    for (const { reject } of this.#asked) reject(ended());
+    const { failure } = this.#phase;
+    for (const { reject } of this.#asked) reject(failure ?? ended());
     this.#asked.clear();
+    if (failure === null) return;
+    this.claims.tellAll();
+    for (const { reject } of this.#idleWaiters) reject(failure);
+    this.#idleWaiters.clear();
   }
 
   /** Rejects when something fatal happened. */
   whenIdle(): Promise<void> {
-    if (this.#failure !== null) return Promise.reject(this.#failure);
+    const { failure } = this.#phase;
+    if (failure !== null) return Promise.reject(failure);
     if (this.#isIdle) return Promise.resolve();
     return new Promise((resolve, reject) => this.#idleWaiters.add({ resolve, reject }));
   }
@@ -180,7 +189,7 @@ export class SupervisorCore implements JobWorld {
   }
 
   get isStopped(): boolean {
-    return this.#isHalted;
+    return isHalted(this.#phase.snapshot);
   }
 
   /** Makes what the job needs ready ahead of its second, as far as that is possible. */
@@ -197,6 +206,21 @@ export class SupervisorCore implements JobWorld {
     if (!entry.isLoaded) entry.use(definition, this.#host.settings());
   }
 
+  /**
+   * Somebody else has written of the job, so that nothing that is known of it here need be true any more: its definition is
+   * read anew, and what rests upon the one before is forgotten. Returns its document.
+   */
+  async renew(entry: JobEntry): Promise<StateDocument> {
+    const { identity } = entry;
+    const definition = await this.records.definitionOf(identity);
+    const document = await this.records.documentOf(identity);
+    entry.hear();
+    entry.use(definition, this.#host.settings());
+    entry.isRemoved = document.RemovedAt !== undefined;
+    entry.content = contentHashOf(canonicalDefinitionText(definition));
+    return document;
+  }
+
   isBehind(entry: JobEntry, now: EpochMs): boolean {
     return this.#host.isBehind(entry, now);
   }
@@ -207,22 +231,13 @@ export class SupervisorCore implements JobWorld {
 
   fail(cause: unknown, operation: string, identity?: string): void {
     if (this.isStopped) return;
-    this.#isHalted = true;
     const about = {
       component: "scheduler",
       operation,
       cause,
       ...(identity === undefined ? {} : { identity }),
     } as const;
-    const error = cause instanceof KronError ? cause : new KronError("invariant-broken", messageOf(cause), about);
-    this.#failure = error;
-    this.claims.tellAll();
-    for (const { reject } of [...this.#idleWaiters, ...this.#asked]) reject(error);
-    this.#idleWaiters.clear();
-    this.#asked.clear();
-    // What waits behind its gate may not be released any more, whatever the failed write has become.
-    this.executor.shut().catch(() => {});
-    this.#host.onFatal(error);
+    this.#phase.fail(cause instanceof KronError ? cause : new KronError("invariant-broken", messageOf(cause), about));
   }
 
   get #isIdle(): boolean {
@@ -263,7 +278,7 @@ export class SupervisorCore implements JobWorld {
     this.#underWay -= 1;
     // The turn after: what was just settled may have begun something new.
     setImmediate(() => {
-      if (!this.#isIdle || this.#failure !== null) return;
+      if (!this.#isIdle || this.#phase.failure !== null) return;
       for (const { resolve } of this.#idleWaiters) resolve();
       this.#idleWaiters.clear();
     });

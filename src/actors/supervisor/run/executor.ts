@@ -10,7 +10,9 @@ import type { EpochMs } from "../../../core/time/instant.js";
 import type { Attempt } from "../../../machines/activation.js";
 import type { EffectParams } from "../../../machines/effects.js";
 import type { ExecutionSnapshot } from "../../../machines/execution.machine.js";
-import type { Armed, Ended, RunnerEvent } from "../../runner/port.js";
+import { isHalted, mayStart } from "../../../machines/supervisor-phase.js";
+import type { Phase } from "../../phase.js";
+import type { Armed, ArmRequest, Ended, RunnerEvent } from "../../runner/port.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry, Prearmed } from "../rows/job-entry.js";
 import { adoptedOutput, armRequestOf, type RunPlace } from "./arm-request.js";
@@ -32,17 +34,16 @@ interface Owned {
 export class Executor {
   readonly gates: Gates;
   readonly starts: Starts;
-  /** No new gate while false: the daemon is stopping. */
-  isAccepting = true;
   private readonly owned = new Map<string, Owned>();
   private readonly watchers = new Map<string, (news: AttemptNews) => void>();
 
   constructor(
     private readonly ports: SupervisorPorts,
+    private readonly phase: Phase,
     private readonly host: Desk,
     private readonly place: () => RunPlace,
   ) {
-    this.gates = ports.gates ?? new Gates(ports.runner);
+    this.gates = ports.gates ?? new Gates(ports.runner, () => isHalted(phase.snapshot));
     this.starts = new Starts(ports.clock, host);
     ports.runner.subscribe((event) => this.hear(event));
   }
@@ -97,7 +98,7 @@ export class Executor {
       owned.holder = made.holder;
       this.host.deliver(entry, { type: "READY", attemptId, holder: made.holder });
     } else {
-      if (this.isAccepting) this.host.report(made.code, made.message, this.about(entry, "arm", periodId));
+      if (this.mayMake) this.host.report(made.code, made.message, this.about(entry, "arm", periodId));
       this.tellWatcher(attemptId, { kind: "failed", message: made.message });
       this.host.deliver(entry, { type: "FAILED", attemptId, code: made.code });
     }
@@ -132,8 +133,13 @@ export class Executor {
   }
 
   async terminate(entry: JobEntry, { attemptId, graceMs, reason }: EffectParams["terminate"]): Promise<void> {
-    const periodId = this.owned.get(attemptId)?.periodId;
-    const { survivors, wasKilled } = await this.host.track(this.ports.runner.terminate(attemptId, graceMs));
+    const owned = this.owned.get(attemptId);
+    const periodId = owned?.periodId;
+    const elsewhere = this.otherNodeOf(owned?.holder);
+    const { survivors, wasKilled } =
+      elsewhere === null
+        ? await this.host.track(this.ports.runner.terminate(attemptId, graceMs))
+        : { survivors: [owned?.holder?.pid ?? 0], wasKilled: false };
     const isGone = survivors.length === 0;
     if (reason === "replaced") {
       const fields = { attempt_id: attemptId, reason, was_killed: wasKilled, survivors };
@@ -143,7 +149,8 @@ export class Executor {
     }
     if (!isGone) {
       const code = reason === "replaced" ? "replace-not-terminated" : "signal-failed";
-      const message = `still alive after KILL: ${survivors.join(", ")}`;
+      const still = `still alive after KILL: ${survivors.join(", ")}`;
+      const message = elsewhere === null ? still : `it runs on the node ${elsewhere} and can only be ended there`;
       this.host.report(code, message, this.about(entry, "terminate", periodId));
     }
     this.host.deliver(entry, { type: "TERMINATED", attemptId, isGone });
@@ -155,22 +162,27 @@ export class Executor {
     if (holder === null) throw new Error(`invariant broken: ${entry.identity} has a run on record that nobody holds`);
     const { attemptId, periodId } = attempt;
     this.own(entry, execution);
+    const elsewhere = this.otherNodeOf(holder);
     const output = adoptedOutput(entry.definition, attempt, this.place());
-    const outcome = await this.ports.runner.adopt({ attemptId, holder, output });
+    const outcome =
+      elsewhere === null ? await this.ports.runner.adopt({ attemptId, holder, output }) : ("elsewhere" as const);
     const { identity } = entry;
-    const fields = { attempt_id: attemptId, pid: holder.pid, outcome };
+    const where = elsewhere === null ? {} : { node: elsewhere };
+    const fields = { attempt_id: attemptId, pid: holder.pid, outcome, ...where };
     const about = { component: "executor", level: "info", identity, periodId } as const;
     this.host.emit({ at: this.ports.clock.now(), event: "adopted", ...about, fields });
+    // Its end is for that node to tell: a process of ours that has the same number says nothing of it.
+    if (outcome === "elsewhere") return;
     this.host.deliver(entry, outcome === "watching" ? { type: "STARTED", attemptId } : { type: "LOST", attemptId });
   }
 
   /** Whether anything could be made ahead at all. */
   get hasRoomAhead(): boolean {
-    return this.isAccepting && this.gates.hasRoom;
+    return this.mayMake && this.gates.hasRoom;
   }
 
   private hasRoomFor({ definition: { target } }: JobEntry): boolean {
-    return this.isAccepting && this.gates.hasRoomFor(target.kind === "http" ? "request" : "process");
+    return this.mayMake && this.gates.hasRoomFor(target.kind === "http" ? "request" : "process");
   }
 
   /** Makes the gate for the live period of a resting job ahead of its second. */
@@ -184,7 +196,7 @@ export class Executor {
     const attemptId = this.ports.newId();
     const params = { attemptId, source: null, periodId, slotAt: liveAt, chosenAt };
     this.owned.set(attemptId, { entry, periodId, holder: null });
-    const made = this.host.track(this.gates.arm(armRequestOf(entry.definition, params, this.place())));
+    const made = this.host.track(this.armed(armRequestOf(entry.definition, params, this.place())));
     const prearmed: Prearmed = { attemptId, periodId, made, rehearsal: null };
     entry.prearmed = prearmed;
     // A refusal is no news yet: it is tried again, and told, when the period is due.
@@ -210,16 +222,32 @@ export class Executor {
 
   /** Nothing more is started, whatever was asked for. */
   async shut(): Promise<void> {
-    this.isAccepting = false;
     for (const attemptId of [...this.watchers.keys()]) {
       this.tellWatcher(attemptId, { kind: "failed", message: "the daemon has ended" });
     }
     await this.gates.shut();
   }
 
+  /** No new gate while the daemon is stopping. */
+  private get mayMake(): boolean {
+    return mayStart(this.phase.snapshot);
+  }
+
   private async make(entry: JobEntry, params: EffectParams["arm"]): Promise<Armed | ArmRefusal> {
-    if (!this.isAccepting) return { code: "launcher-unavailable", message: "the daemon is stopping" };
-    return this.host.track(this.gates.arm(armRequestOf(entry.definition, params, this.place())));
+    if (!this.mayMake) return { code: "launcher-unavailable", message: "the daemon is stopping" };
+    return this.host.track(this.armed(armRequestOf(entry.definition, params, this.place())));
+  }
+
+  private async armed(request: ArmRequest): Promise<Armed | ArmRefusal> {
+    const made = await this.gates.arm(request);
+    const { node } = this.ports;
+    return node === undefined || isRefusal(made) ? made : { ...made, holder: { ...made.holder, node } };
+  }
+
+  /** The node on which it runs, if that is not this one: from here it can neither be seen nor ended. */
+  private otherNodeOf(holder: Holder | null | undefined): string | null {
+    const node = holder?.node ?? null;
+    return node === this.ports.node ? null : node;
   }
 
   private letGo(entry: JobEntry, { attemptId }: Prearmed): void {

@@ -45,9 +45,12 @@ export class Gates {
   private readonly held = new Map<string, Gate>();
   private readonly rooms: ReadonlyMap<HolderKind, Room>;
   private readonly seen = new Set<HolderKind>(["process"]);
-  private isShut = false;
 
-  constructor(private readonly runner: Runner) {
+  /** `isShut`: nothing is made and nothing released any more, whoever asks. */
+  constructor(
+    private readonly runner: Runner,
+    private readonly isShut: () => boolean = () => false,
+  ) {
     const { capacity } = runner;
     this.rooms = new Map(HOLDER_KINDS.map((kind) => [kind, { limit: capacity[kind] ?? 0, held: 0, queue: [] }]));
   }
@@ -68,7 +71,7 @@ export class Gates {
 
   hasRoomFor(kind: HolderKind): boolean {
     const { held, limit, queue } = this.roomOf(kind);
-    return held < limit && queue.length === 0 && !this.isShut;
+    return held < limit && queue.length === 0 && !this.isShut();
   }
 
   setLimit(kind: HolderKind, limit: number): void {
@@ -98,7 +101,7 @@ export class Gates {
 
   async go(attemptId: string, latestAt: EpochMs): Promise<GoOutcome> {
     const gate = this.held.get(attemptId);
-    if (gate === undefined || gate.armed === null || this.isShut) return "gone";
+    if (gate === undefined || gate.armed === null || this.isShut()) return "gone";
     gate.isReleased = true;
     const outcome = await this.runner.go(gate.armed, latestAt);
     this.drop(attemptId, gate);
@@ -126,9 +129,8 @@ export class Gates {
     await Promise.all([...this.held.keys()].map((attemptId) => this.close(attemptId)));
   }
 
-  /** After something fatal: nothing is made and nothing released any more, and what waits is ended. */
+  /** After something fatal: whoever waits for room gets none, and what waits for GO is ended. */
   async shut(): Promise<void> {
-    this.isShut = true;
     for (const { queue } of this.rooms.values()) for (const { begin } of queue.splice(0)) begin(null);
     await this.closeAll();
   }
@@ -140,7 +142,7 @@ export class Gates {
   }
 
   private room(kind: HolderKind, attemptId: string): Promise<Gate | null> {
-    if (this.isShut) return Promise.resolve(null);
+    if (this.isShut()) return Promise.resolve(null);
     return new Promise((begin) => this.roomOf(kind).queue.push({ attemptId, begin }));
   }
 
@@ -163,7 +165,7 @@ export class Gates {
 
   /** The room is taken here, not when the one who waits comes to it: nobody else sees it free in between. */
   private beginWaiting(kind: HolderKind, room: Room): void {
-    while (room.held < room.limit && !this.isShut) {
+    while (room.held < room.limit && !this.isShut()) {
       const next = room.queue.shift();
       if (next === undefined) return;
       next.begin(this.hold(kind, next.attemptId));

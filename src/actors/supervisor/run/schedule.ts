@@ -3,7 +3,9 @@
  * woken too early goes back to sleep, and one that is woken late is told so (S6, S13).
  */
 import { type EpochMs, MINUTE_MS } from "../../../core/time/instant.js";
+import { isScheduling } from "../../../machines/supervisor-phase.js";
 import type { Clock } from "../../clock.js";
+import type { Phase } from "../../phase.js";
 import { Timeline, type TimelineHandle } from "../../timeline.js";
 import { type Wake, Waker } from "../../waker.js";
 import type { SupervisorPorts } from "../port.js";
@@ -26,7 +28,6 @@ export class Schedule {
   private readonly timeline = new Timeline();
   private readonly waker: Waker;
   private readonly clockReturn: ClockReturn;
-  private isOpen = false;
   private isWakerStale = false;
 
   private readonly clock: Clock;
@@ -35,6 +36,7 @@ export class Schedule {
     ports: Pick<SupervisorPorts, "clock" | "plan" | "store">,
     private readonly jobs: JobSet,
     private readonly core: SupervisorCore,
+    private readonly phase: Phase,
     private readonly onJump: (now: EpochMs, jumpMs: number) => void,
   ) {
     this.clock = ports.clock;
@@ -47,14 +49,16 @@ export class Schedule {
   }
 
   open(): void {
-    this.isOpen = true;
     this.waker.arm();
   }
 
   close(): void {
-    this.isOpen = false;
     this.waker.stop();
     this.clockReturn.cancel();
+  }
+
+  private get isOpen(): boolean {
+    return isScheduling(this.phase.snapshot);
   }
 
   /** Saves growing step by step when the number of jobs is known. */

@@ -20,34 +20,41 @@ export interface Difference {
   readonly added: readonly number[];
   readonly changed: readonly number[];
   readonly removed: readonly TimelineHandle[];
+  /** Names of those that would be removed and are to stay as they are (S35). */
+  readonly kept: readonly string[];
+  /** These included. */
   readonly unchanged: number;
 }
 
 /** Jobs looked at before everything else has its turn. */
 const PER_TURN = 2_000;
 
-/** `kept` stay whatever the new set says, also where it has nothing of them. */
-export async function differenceOf(rows: JobRows, wanted: WantedJobs, kept: readonly string[]): Promise<Difference> {
-  const [added, changed, removed]: [number[], number[], TimelineHandle[]] = [[], [], []];
+/** Jobs of which the new set has nothing are removed, but for those that `keeps` says stay whatever it says. */
+export async function differenceOf(
+  rows: JobRows,
+  wanted: WantedJobs,
+  keeps: (identity: string) => boolean,
+): Promise<Difference> {
+  const [added, changed, removed, kept]: [number[], number[], TimelineHandle[], string[]] = [[], [], [], []];
   const seen = new Uint8Array(rows.names.handleEnd);
   let unchanged = 0;
-  const see = (handle: TimelineHandle | null): boolean => {
-    if (handle === null || rows.isRemoved(handle)) return false;
-    seen[handle] = 1;
-    return true;
-  };
   for (let index = 0; index < wanted.size; index++) {
     const handle = rows.names.handleOf(wanted.identityAt(index));
-    if (handle === null || !see(handle)) added.push(index);
-    else if (rows.hasContent(handle, wanted.contentHashAt(index))) unchanged += 1;
-    else changed.push(index);
+    if (handle === null || rows.isRemoved(handle)) added.push(index);
+    else {
+      seen[handle] = 1;
+      if (rows.hasContent(handle, wanted.contentHashAt(index))) unchanged += 1;
+      else changed.push(index);
+    }
     if (index % PER_TURN === PER_TURN - 1) await turnOfLoop();
   }
-  for (const identity of kept) {
-    if (wanted.indexOf(identity) < 0 && see(rows.names.handleOf(identity))) unchanged += 1;
+  for (const handle of rows.handles()) {
+    if (seen[handle] === 1 || rows.isRemoved(handle)) continue;
+    const identity = rows.names.identityOf(handle);
+    if (keeps(identity)) kept.push(identity);
+    else removed.push(handle);
   }
-  for (const handle of rows.handles()) if (seen[handle] !== 1 && !rows.isRemoved(handle)) removed.push(handle);
-  return { added, changed, removed, unchanged };
+  return { added, changed, removed, kept, unchanged: unchanged + kept.length };
 }
 
 /** When the job runs next, of what is still to come. Empty when it is unschedulable or there is nothing left. */

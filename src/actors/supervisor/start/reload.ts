@@ -21,6 +21,13 @@ import type { WantedJobs } from "./wanted-jobs.js";
 /** A store may answer at once: without turns of the loop, a change of every job would hold it up until the last one. */
 const REPORTED_PER_TURN = 16;
 
+/** What is to become of the jobs. */
+export interface Change {
+  readonly report: PlanReport;
+  readonly kept: readonly string[];
+  act(): Promise<void>;
+}
+
 export class Reload {
   constructor(
     private readonly ports: SupervisorPorts,
@@ -29,14 +36,17 @@ export class Reload {
     private readonly settings: () => Settings,
   ) {}
 
-  async plan(wanted: Wanted): Promise<PlanReport> {
-    if (wanted === "as-stored") return this.nothing();
-    return this.report(wanted, await differenceOf(this.jobs.rows, wanted, []));
+  /** Computed once, and told as it will be done: nothing has changed until `apply`. */
+  async plan(wanted: Wanted, keeps: (identity: string) => boolean): Promise<Change> {
+    if (wanted === "as-stored") return { report: this.nothing(), kept: [], act: async () => undefined };
+    const difference = await differenceOf(this.jobs.rows, wanted, keeps);
+    const report = await this.report(wanted, difference);
+    return { report, kept: difference.kept, act: () => this.change(wanted, difference) };
   }
 
   /** Resolves when every job that is concerned has been told, and that is durable. */
-  async apply(wanted: Wanted, kept: readonly string[]): Promise<PlanReport> {
-    const report = wanted === "as-stored" ? this.nothing() : await this.change(wanted, kept);
+  async apply({ report, act }: Change): Promise<PlanReport> {
+    await act();
     const { added, removed, changed, unchanged } = report;
     const fields = { added: added.length, removed: removed.length, changed: changed.length, unchanged };
     const at = this.ports.clock.now();
@@ -44,13 +54,10 @@ export class Reload {
     return report;
   }
 
-  private async change(wanted: WantedJobs, kept: readonly string[]): Promise<PlanReport> {
-    const difference = await differenceOf(this.jobs.rows, wanted, kept);
-    const report = await this.report(wanted, difference);
+  private async change(wanted: WantedJobs, difference: Difference): Promise<void> {
     await inTurns(difference.added, (index) => this.define(wanted, index, true));
     await inTurns(difference.changed, (index) => this.define(wanted, index, false));
     await inTurns(difference.removed, (handle) => this.remove(handle));
-    return report;
   }
 
   private nothing(): PlanReport {

@@ -1,7 +1,7 @@
+import type { Phase } from "../../../actors/phase.js";
 import type { Daemon } from "../../../krond/boot/daemon.js";
-import { EXIT } from "../../exit.js";
+import { isStarting } from "../../../machines/supervisor-phase.js";
 
-const CLOSE_BOUND_MS = 1_500;
 /**
  * A terminal sends one press of Ctrl-C to its whole group, and npm, which is in it, passes its own on: what comes so soon
  * after another is the same press. Nobody who drains in earnest presses again so soon.
@@ -9,17 +9,15 @@ const CLOSE_BOUND_MS = 1_500;
 const SAME_PRESS_MS = 1_000;
 
 /**
- * SIGHUP reloads, SIGTERM and SIGINT drain. The handlers are there before the daemon is: a signal that comes while it
- * starts must not find the system's own way with it. SIGUSR1 and SIGUSR2 mean nothing here.
+ * SIGHUP reloads, SIGTERM and SIGINT stop, by what the phase makes of that. The handlers are there before the daemon is: a
+ * signal that comes while it starts must not find the system's own way with it. SIGUSR1 and SIGUSR2 mean nothing here.
  */
 export class Signals {
   private daemon: Daemon | null = null;
   private isReloadWanted = false;
-  private closing: () => Promise<void> = async () => undefined;
-  private isEnding = false;
   private pressedMs = Number.NEGATIVE_INFINITY;
 
-  constructor() {
+  constructor(private readonly phase: Phase) {
     process.on("SIGHUP", this.hangUp);
     process.on("SIGTERM", this.interrupt);
     process.on("SIGINT", this.interrupt);
@@ -27,20 +25,6 @@ export class Signals {
     for (const signal of ["SIGUSR1", "SIGUSR2"] as const) process.on(signal, () => undefined);
     process.on("uncaughtException", this.crash);
     process.on("unhandledRejection", this.crash);
-  }
-
-  /** Done before the process ends while the daemon still starts: threads must not be torn from their work. */
-  closeFirst(close: () => Promise<void>): void {
-    this.closing = close;
-  }
-
-  /** What comes of a start that was broken off is nobody's concern: the process is about to end. */
-  async unlessEnding<T>(starting: Promise<T>): Promise<T> {
-    try {
-      return await starting;
-    } finally {
-      if (this.isEnding) await new Promise<never>(() => undefined);
-    }
   }
 
   /** What came before is made up for. */
@@ -56,9 +40,7 @@ export class Signals {
 
   private readonly interrupt = (signal: NodeJS.Signals): void => {
     if (signal === "SIGINT" && this.isSamePress()) return;
-    // Nothing was triggered yet: the next start continues from what is on record, as after a crash.
-    if (this.daemon === null) void this.exit();
-    else this.daemon.interrupt(signal);
+    this.phase.tell({ type: "STOP", signal });
   };
 
   private isSamePress(): boolean {
@@ -68,15 +50,8 @@ export class Signals {
     return false;
   }
 
-  private async exit(): Promise<void> {
-    this.isEnding = true;
-    const closed = this.closing().catch(() => undefined);
-    await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSE_BOUND_MS))]);
-    process.exit(EXIT.ok);
-  }
-
   private readonly crash = (error: unknown): void => {
-    if (this.daemon === null) throw error;
-    void this.daemon.fail(error);
+    if (isStarting(this.phase.snapshot)) throw error;
+    this.phase.fail(error);
   };
 }

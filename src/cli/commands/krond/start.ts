@@ -5,6 +5,7 @@ import { type BootRefusal, startDaemon } from "../../../krond/boot/boot.js";
 import { checkCgroupRoot, delegatedCgroup } from "../../../krond/boot/cgroup-root.js";
 import type { Daemon } from "../../../krond/boot/daemon.js";
 import { safeFinding } from "../../../krond/boot/safe-findings.js";
+import { phaseWithLog } from "../../../krond/boot/start.js";
 import type { InspectOptions } from "../../../krond/inspect/seam.js";
 import type { DaemonLog } from "../../../krond/log/log.js";
 import { createLog, usualLogFormat } from "../../../krond/log/logging.js";
@@ -32,8 +33,9 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const sources = sourcesOf(args, io);
   if (process.pid === 1) warnOfOrphans(log, io);
   if (format === "text") await io.err(hintText(args, sources, stateDirectoryOf(args, io)));
-  const signals = new Signals();
-  const starting = startDaemon({
+  const phase = phaseWithLog(log);
+  const signals = new Signals(phase);
+  const started = await startDaemon({
     sources,
     trust: trustChecks(args.text("trust-owner")),
     stateDirectory: stateDirectoryOf(args, io),
@@ -45,9 +47,8 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     permit: { allowPrivate: args.has("allow-private"), allow: allowedRanges(args) },
     metricsJobs: (args.text("metrics-jobs") ?? "").split(",").filter((pattern) => pattern !== ""),
     env: io.env,
-    onPool: (pool) => signals.closeFirst(() => pool.close()),
+    phase,
   });
-  const started = await signals.unlessEnding(starting);
   if (!started.ok) return refuse(started.error, sources, args, io);
   signals.attach(started.value);
   return serve(started.value);
@@ -73,7 +74,9 @@ async function refuse(
   args: ParsedArgs,
   io: CliIo,
 ): Promise<never> {
-  const { findings, error } = refusal;
+  const { exitCode, findings, error } = refusal;
+  // It was told to stop, and nothing was begun.
+  if (exitCode === EXIT.ok) process.exit(exitCode);
   if (error !== null) throw new CliError(exitStatusOf(error.code), error.message, error.hint);
   await io.err(findingsText(findings.map(safeFinding), hasColour(args, io, io.isErrTerminal)));
   const count = `${findings.length} ${findings.length === 1 ? "problem" : "problems"}`;
