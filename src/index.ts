@@ -21,6 +21,7 @@ export { type RecordVersions, toDecisionRecord } from "./core/decision/record.js
 export { readDecisionRecord } from "./core/decision/record-reader.js";
 export type { Clause, Constraints, Distribution, SchedulingRule, SeedRule, WindowRule } from "./core/decision/rule.js";
 export { type Verification, verifyRecord } from "./core/decision/verify.js";
+export { type ForecastStart, forecastStarts, type JobStarts, type LastRuns } from "./core/forecast/starts.js";
 export {
   type EndpointHints,
   type GovernedEndpoint,
@@ -71,3 +72,4 @@ export {
   TaskTryDeserializeError,
   validateRegistrations,
 } from "./scheduler/index.js";
+export { scenarioJsonSchema } from "./simulation/scenario-shape.js";

@@ -1,7 +1,7 @@
 /** What the benchmark of requests needs of Kron, bundled where it runs: the supervisor, its store and its dispatcher. */
 import { type Clock, systemClock } from "../../src/actors/clock.js";
 import { createDispatcher } from "../../src/actors/dispatcher/http-dispatcher.js";
-import type { Runner } from "../../src/actors/runner/port.js";
+import type { Runner, RunnerOf } from "../../src/actors/runner/port.js";
 import { createSupervisor } from "../../src/actors/supervisor/supervisor-actor.js";
 import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
 import type { JobDefinition } from "../../src/core/job/definition.js";
@@ -57,7 +57,7 @@ export async function startBench(
     store: store.value,
     term: lock.value,
     // Nothing here is a process: the dispatcher is asked for everything.
-    runner: dispatcher as Runner<never> as Runner,
+    runner: dispatcher as RunnerOf<never> as Runner,
     copies: copiesIn(directory),
     bootId: "bench",
     versions: { tzVersion: "bench", engineVersion: "bench" },

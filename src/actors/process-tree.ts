@@ -5,7 +5,7 @@
  * escapes.
  */
 import * as fs from "node:fs";
-import { isRunning, matches, readStat } from "./process-identity.js";
+import { isRunning, readStat } from "./process-identity.js";
 import type { ProcessScanner, SeenProcess } from "./process-scan.js";
 
 export interface TreeTarget {
@@ -42,11 +42,6 @@ export async function terminateTree(target: TreeTarget, limits: TreeLimits, scan
   if ((await tree.waitForEnd(asked, limits.graceMs)).length === 0) return { survivors: [], wasKilled: false };
   const survivors = await tree.kill(limits.killMs);
   return { survivors: survivors.map((member) => member.pid), wasKilled: true };
-}
-
-/** Sends one signal to the process group. False when the run's first process is gone. */
-export function signalGroup(target: TreeTarget, signal: NodeJS.Signals): boolean {
-  return matches(target.pid, target.startTicks, target.bootId) && send(-target.pid, signal);
 }
 
 class ProcessTree {

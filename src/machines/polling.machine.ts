@@ -5,7 +5,6 @@
 import { setup } from "xstate";
 import { compiled } from "./advance.js";
 
-export type PollingState = "Inactive" | "Active" | "Stopping";
 export type PollingEvent =
   | { readonly type: "SCHEDULED" | "CANCELLED" /** Tasks scheduled after the change. */; readonly taskCount: number }
   | { readonly type: "STOP_REQUESTED" | "DRAINED" };

@@ -5,7 +5,6 @@
 import { setup } from "xstate";
 import { compiled } from "./advance.js";
 
-export type SchedulerState = "Uninitialized" | "Initializing" | "Running" | "Stopping" | "Stopped";
 export type SchedulerLifecycleEvent =
   | { readonly type: "INITIALIZE" | "STOP" | "DRAINED" | "DESTROYED" }
   | { readonly type: "INITIALIZED"; readonly schedulerId: string }

@@ -11,7 +11,8 @@ import type { LineReader } from "../core/config/line/lines.js";
 import type { ConfigReading, LocatedJob, LocatedProblem, LocatedSetting } from "../core/config/located.js";
 import { LineIndex } from "../core/config/located.js";
 import type { ConfigFormat } from "../core/config/readers.js";
-import { applySettings, repeatedSetting, type Settings } from "../core/config/settings.js";
+import { repeatedSetting } from "../core/config/repeated-setting.js";
+import { applySettings, type Settings } from "../core/config/settings.js";
 import { readYamlConfig } from "../core/config/yaml/reader.js";
 import {
   type ConfigCheck,

@@ -129,6 +129,7 @@ export type RawScenario = z.infer<typeof SCENARIO_SHAPE>;
 export type RawAct = z.infer<typeof ACT_SHAPE>;
 export type RawRun = z.infer<typeof RUN_SHAPE>;
 
+/** JSON Schema of a scenario file, for editors. */
 export function scenarioJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(SCENARIO_SHAPE, { target: "draft-2020-12", io: "input" });
   return { $id: "scenario.schema.json", ...schema };

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { initialTransition, transition } from "xstate";
-import { type PollingEvent, type PollingState, pollingMachine } from "../../src/machines/polling.machine.js";
+import { type PollingEvent, pollingMachine } from "../../src/machines/polling.machine.js";
+
+type PollingState = "Inactive" | "Active" | "Stopping";
 
 function step(state: PollingState, event: PollingEvent) {
   const [next, actions] = transition(pollingMachine, pollingMachine.resolveState({ value: state }), event);

@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { initialTransition, transition } from "xstate";
-import {
-  type SchedulerLifecycleEvent,
-  type SchedulerState,
-  schedulerMachine,
-} from "../../src/machines/scheduler.machine.js";
+import { type SchedulerLifecycleEvent, schedulerMachine } from "../../src/machines/scheduler.machine.js";
 
 const EVENTS: readonly SchedulerLifecycleEvent[] = [
   { type: "INITIALIZE" },
@@ -14,6 +10,8 @@ const EVENTS: readonly SchedulerLifecycleEvent[] = [
   { type: "DRAINED" },
   { type: "DESTROYED" },
 ];
+
+type SchedulerState = "Uninitialized" | "Initializing" | "Running" | "Stopping" | "Stopped";
 
 function step(state: SchedulerState, event: SchedulerLifecycleEvent) {
   const [next, actions] = transition(schedulerMachine, schedulerMachine.resolveState({ value: state }), event);

@@ -1,7 +1,7 @@
 /** What the dispatcher is asked for: one request of one job, and by whose rules it may be sent. */
 import type { HttpSettings } from "../../core/config/settings.js";
 import type { HttpTarget } from "../../core/job/definition.js";
-import type { Runner } from "../runner/port.js";
+import type { RunnerOf } from "../runner/runner-of.js";
 
 export interface RequestArm {
   readonly kind: "request";
@@ -15,4 +15,4 @@ export interface RequestArm {
   readonly settings: HttpSettings;
 }
 
-export type Dispatcher = Runner<RequestArm>;
+export type Dispatcher = RunnerOf<RequestArm>;

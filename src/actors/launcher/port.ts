@@ -2,37 +2,15 @@
  * What the launcher is asked for: a process that waits behind a gate and becomes its command under the same PID (S23), so
  * that the daemon creates, releases and ends processes without ever forking itself.
  */
-import type { Runner } from "../runner/port.js";
+import type { OutputPlan } from "../runner/output.js";
+import type { RunnerOf } from "../runner/runner-of.js";
+
+export type { OutputPlan, RunOutput } from "../runner/output.js";
 
 export type Command =
   | { readonly kind: "argv"; readonly argv: readonly string[] }
   /** For `/bin/sh -c`. */
   | { readonly kind: "shell"; readonly text: string };
-
-export type OutputPlan =
-  | {
-      readonly to: "file";
-      /** Created with mode 0700 where it is missing. */
-      readonly directory: string;
-      /** New for every attempt; names must sort in the order of the runs, because rotation keeps the greatest. */
-      readonly name: string;
-      readonly maxBytes: number;
-      /** Files left in the directory, running ones included. */
-      readonly keep: number;
-      readonly onExcess: "drop-middle" | "kill";
-      /** For `kill`: from TERM to KILL. */
-      readonly killGraceMs: number;
-    }
-  /** The daemon's own standard output and error. */
-  | { readonly to: "inherit" }
-  | { readonly to: "discard" }
-  | { readonly to: "syslog"; readonly tag: string };
-
-/** Where the words of a run went. */
-export interface RunOutput {
-  readonly path: string;
-  readonly plan: OutputPlan;
-}
 
 export interface ProcessArm {
   readonly kind: "process";
@@ -68,7 +46,7 @@ export interface GatedRun {
 /** Why the launcher itself ended a run, or knows that the command never took its gate's place (S24); null: it did not. */
 export type ExitCause = "output-exceeded" | "exec-failed" | null;
 
-export interface Launcher extends Runner<ProcessArm> {
+export interface Launcher extends RunnerOf<ProcessArm> {
   /** How many processes can wait at a time. */
   readonly maxArmed: number;
 }

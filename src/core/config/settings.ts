@@ -8,7 +8,6 @@ import { durationOf } from "../job/reading.js";
 import { durationText } from "../job/shape.js";
 import { formatDuration } from "../time/duration.js";
 import { HOUR_MS, SECOND_MS } from "../time/instant.js";
-import type { LocatedProblem, LocatedSetting } from "./located.js";
 
 export interface Settings {
   /** S35: whether one invalid job refuses the start, or only itself. */
@@ -203,14 +202,4 @@ function bounded(
     problems.push({ code: "duration-range", message, path, span });
   }
   return value.ok ? value.value : min;
-}
-
-/** A setting belongs to one place: with two, the order of the file names would decide. */
-export function repeatedSetting(known: readonly LocatedSetting[], setting: LocatedSetting): LocatedProblem | null {
-  const earlier = known.find(({ name }) => name === setting.name);
-  if (earlier === undefined) return null;
-  const message = `${setting.name} is already set at ${earlier.file}:${earlier.line}:${earlier.column}`;
-  const problem = { code: "field-duplicate" as const, message, path: [setting.name] };
-  const { file, line, column } = setting;
-  return { problem, file, line, column, length: setting.name.length, identity: null };
 }

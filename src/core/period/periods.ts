@@ -40,7 +40,7 @@ export interface PeriodMarks {
 
 /**
  * Periods that get no outcome because nobody was there (S13). `count` is exact up to `countedPeriods` and a lower bound
- * beyond it: counting all of a long gap would cost by its length. `countPeriods` gives the exact figure to who asks.
+ * beyond it: counting all of a long gap would cost by its length.
  */
 export interface PeriodGap {
   readonly firstAt: EpochMs;
@@ -82,15 +82,6 @@ export function planOnReturn(compiled: CompiledRule, marks: PeriodMarks, now: Ep
  */
 export function planAfter(compiled: CompiledRule, marks: PeriodMarks, passedAt: EpochMs): EpochMs | null {
   return nextPeriod(compiled, Math.max(passedAt, marks.lastHandledAt ?? passedAt));
-}
-
-/** The exact number of periods from the first to the last, both included. Its cost grows with the gap: for readers. */
-export function countPeriods(compiled: CompiledRule, firstAt: EpochMs, lastAt: EpochMs): number {
-  let count = 0;
-  for (const _ of compiled.schedule.between(firstAt, lastAt + 1)) {
-    count += 1;
-  }
-  return count;
 }
 
 /** The unhandled periods before `currentAt`, leaving out those whose whole window lies before the definition (S14). */

@@ -20,9 +20,6 @@ export interface DaemonLog {
   daemon(event: DaemonEvent): void;
 }
 
-/** For embedding and tests. */
-export const SILENT_LOG: DaemonLog = { supervisor: () => undefined, daemon: () => undefined };
-
 export function daemonFields(event: DaemonEvent): Record<string, unknown> {
   const { at, level, component, event: name, fields } = event;
   return { time: formatSecond(at), level, component, event: name, ...fields };

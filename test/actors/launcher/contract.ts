@@ -1,7 +1,7 @@
 /** What every launcher must do, whatever stands behind it. */
 import { afterEach, describe, expect, it } from "vitest";
 import type { ProcessArm } from "../../../src/actors/launcher/port.js";
-import type { Armed, Ended, Runner, RunnerEvent } from "../../../src/actors/runner/port.js";
+import type { Armed, Ended, RunnerEvent, RunnerOf } from "../../../src/actors/runner/port.js";
 import { EXIT_UNSEEN } from "../../../src/core/state/ending.js";
 import { newAttemptId } from "../../support/launcher.js";
 
@@ -13,7 +13,7 @@ export type Work =
   | { readonly do: "not-exist" };
 
 export interface LauncherHarness {
-  readonly launcher: Runner<ProcessArm>;
+  readonly launcher: RunnerOf<ProcessArm>;
   request(attemptId: string, work: Work): ProcessArm;
   /** What the world saw: how often the attempt ran. */
   timesRun(attemptId: string): number;
@@ -21,7 +21,7 @@ export interface LauncherHarness {
   /** Lets time pass until it is so. */
   until(isSo: () => boolean): Promise<void>;
   /** A second launcher of the same host, as after the death of the daemon. */
-  restart(): Promise<Runner<ProcessArm>>;
+  restart(): Promise<RunnerOf<ProcessArm>>;
   close(): Promise<void>;
 }
 

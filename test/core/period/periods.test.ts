@@ -5,7 +5,6 @@ import { decide } from "../../../src/core/decision/decide.js";
 import {
   COUNTED_PERIODS,
   closingAt,
-  countPeriods,
   currentPeriod,
   isHandled,
   nextPeriod,
@@ -263,10 +262,6 @@ describe("returning after a boot, a resume or a jump", () => {
     const week = searches(at("2026-02-22T10:00:00Z"));
     expect(searches(at("1976-03-01T10:00:00Z"))).toBe(week);
     expect(week).toBeLessThan(COUNTED_PERIODS + 5);
-  });
-
-  it("S13: whoever asks gets the exact count", () => {
-    expect(countPeriods(hourly, at("2026-03-01T01:00:00Z"), at("2026-03-02T08:00:00Z"))).toBe(32);
   });
 });
 

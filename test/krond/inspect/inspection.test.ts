@@ -9,12 +9,14 @@ import { readJobDefinition } from "../../../src/core/job/schema.js";
 import { CLIENT_LIMITS } from "../../../src/krond/inspect/client.js";
 import type { Frame } from "../../../src/krond/inspect/frames.js";
 import { Inspection } from "../../../src/krond/inspect/inspection.js";
-import { SILENT_LOG } from "../../../src/krond/log/log.js";
+import type { DaemonLog } from "../../../src/krond/log/log.js";
 import { acquireMemoryLock } from "../../../src/persist/lock.js";
 import { MemoryDisk } from "../../../src/persist/memory/disk.js";
 import { openMemoryStore } from "../../../src/persist/memory/store.js";
 import { Scenario } from "../../machines/scenario.js";
 import { requireOk } from "../../support/results.js";
+
+const SILENT_LOG: DaemonLog = { supervisor: () => undefined, daemon: () => undefined };
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
