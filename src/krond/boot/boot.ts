@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Clock, systemClock } from "../../actors/clock.js";
 import { createDispatcher } from "../../actors/dispatcher/http-dispatcher.js";
 import { startLauncher } from "../../actors/launcher/daemon/process-launcher.js";
+import type { Notices } from "../../actors/messenger/notices.js";
 import { createDecisionPool } from "../../actors/pool/decision-pool.js";
 import type { DecisionPool, PlanProgress } from "../../actors/pool/types.js";
 import { readBootId } from "../../actors/process-identity.js";
@@ -44,6 +45,7 @@ import { Daemon, type DaemonOptions, type DaemonParts } from "./daemon.js";
 import { logFindings, logKept } from "./finding-lines.js";
 import { keptDefinitions } from "./kept-definitions.js";
 import { Lifecycle } from "./lifecycle.js";
+import { tellingOf } from "./messenger.js";
 import { createNotifier, type Notifier } from "./notify.js";
 import { type ZoneUse, zonesOf } from "./zone-use.js";
 
@@ -182,7 +184,20 @@ async function assemble(
   undo.push(async () => inspection?.close());
   const runner = inspection?.runner ?? runners;
   const gates = new Gates(runner);
-  const wired = { clock, term, store, runner, gates, monitoring, lifecycle, inspection };
+  let onFatal = (_error: unknown): void => undefined;
+  const telling = await tellingOf({
+    clock,
+    store,
+    term,
+    runner: runners,
+    log: options.log,
+    outputDirectory: outputDirectoryIn(options.stateDirectory),
+    baseEnv: baseEnvOf(options),
+    newId: () => newAttemptId(clock),
+    onFatal: (error) => onFatal(error),
+  });
+  undo.push(async () => telling.messenger.close());
+  const wired = { clock, term, store, runner, gates, monitoring, lifecycle, inspection, ...telling };
   const planning = { pool, say: progressLog(options.log, "planning") };
   const begin = async (configuration: DaemonConfiguration): Promise<Supervisor> => {
     const supervisor = supervisorOf(options, wired, planning);
@@ -194,6 +209,7 @@ async function assemble(
   lifecycle.tell({ type: "RECOVERED" });
   const parts = { ...wired, supervisor, address, loader, pool };
   const daemon = new Daemon(options, parts, configuration.settings);
+  onFatal = (error) => void daemon.fail(error);
   undo.push(() => supervisor.stop({ graceful: false }));
   undo.push(() => daemon.closeDoors());
   await daemon.open(configuration);
@@ -282,11 +298,12 @@ function notifierOf({ env, log }: DaemonOptions): Notifier {
 interface Wired extends Omit<DaemonParts, "supervisor" | "address" | "loader" | "pool"> {
   /** One for the whole node, however many supervisors it has. */
   readonly gates: Gates;
+  readonly notices: Notices;
 }
 
 function supervisorOf(
   options: DaemonOptions,
-  { clock, term, store, runner, gates, monitoring, inspection }: Wired,
+  { clock, term, store, runner, gates, monitoring, inspection, notices }: Wired,
   planning: Planning,
 ): Supervisor {
   return createSupervisor({
@@ -299,7 +316,8 @@ function supervisorOf(
     bootId: readBootId(),
     versions: { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION },
     outputDirectory: outputDirectoryIn(options.stateDirectory),
-    baseEnv: { PATH: BASE_PATH, LANG: options.env["LANG"] || "C.UTF-8" },
+    baseEnv: baseEnvOf(options),
+    notices,
     newId: () => newAttemptId(clock),
     plan: (wanted, planned) => {
       const onProgress = ({ done, total }: PlanProgress): void => planning.say(done, total, "jobs");
@@ -311,6 +329,11 @@ function supervisorOf(
       monitoring.observe(event);
     },
   });
+}
+
+/** What every command finds in its environment. */
+function baseEnvOf({ env }: DaemonOptions): Readonly<Record<string, string>> {
+  return { PATH: BASE_PATH, LANG: env["LANG"] || "C.UTF-8" };
 }
 
 /** Sorts by time, so that the output files of a job do too. Node keeps a stock of random UUIDs; bytes it fetches anew. */

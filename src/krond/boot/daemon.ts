@@ -3,6 +3,7 @@
  * nothing: what a signal or a request means and which exit status follows is all there is here.
  */
 import { type Clock, systemClock, type Timer } from "../../actors/clock.js";
+import type { Messenger } from "../../actors/messenger/messenger.js";
 import type { DecisionPool } from "../../actors/pool/types.js";
 import type { Runner } from "../../actors/runner/port.js";
 import type { PlanReport, Supervisor } from "../../actors/supervisor/port.js";
@@ -89,6 +90,7 @@ export interface DaemonParts {
   readonly address: string | null;
   readonly loader: ConfigurationLoader;
   readonly pool: DecisionPool;
+  readonly messenger: Messenger;
 }
 
 export class Daemon {
@@ -143,6 +145,8 @@ export class Daemon {
       onFailure: (error) => void this.fail(error),
     });
     await this.shown(configuration);
+    this.parts.messenger.use(this.settings);
+    await this.parts.messenger.open();
     this.parts.monitoring.ready();
     const about = { pid: process.pid, jobs: this.parts.supervisor.status().jobs, files, state: this.stateDirectory };
     const { address: metrics, inspection } = this.parts;
@@ -204,6 +208,7 @@ export class Daemon {
     const settings = configuration.isIncomplete ? this.settings : configuration.settings;
     const plan = await this.apply(configuration, settings, kept);
     this.settings = settings;
+    this.parts.messenger.use(settings);
     await this.shown(configuration);
     await trimMemory();
     this.parts.lifecycle.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });
@@ -277,6 +282,7 @@ export class Daemon {
     this.say("draining", "info", { ...(signal === null ? {} : { signal }), graceful });
     try {
       this.stopHousekeeping();
+      this.parts.messenger.close();
       this.parts.monitoring.stopping();
       await this.drained(graceful);
       this.parts.lifecycle.tell({ type: "DRAINED" });
@@ -317,6 +323,7 @@ export class Daemon {
   async fail(cause: unknown): Promise<void> {
     if (this.hasFailed) return;
     this.hasFailed = true;
+    this.parts.messenger.close();
     this.parts.lifecycle.fail(cause);
     this.parts.monitoring.vitals.failed(cause);
     this.options.log.daemon(fatalEvent(cause, { component: "scheduler", operation: "run" }, systemClock.now()));
