@@ -15,6 +15,7 @@ import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import type { LockTerm } from "../../persist/lock.js";
 import type { StateReader, StateStore } from "../../persist/store.js";
 import type { Clock } from "../clock.js";
+import type { NoticeWriter } from "../messenger/notices.js";
 import type { Phase } from "../phase.js";
 import type { PlanOptions } from "../pool/types.js";
 import type { Runner } from "../runner/port.js";
@@ -46,6 +47,8 @@ export interface SupervisorPorts {
   onEvent(event: SupervisorEvent): void;
   /** What a start needs to know of every job on record: `DecisionPool.planAll`. Without it, it is computed here. */
   readonly plan?: (store: StateReader, options: PlanOptions) => Promise<unknown>;
+  /** Who notes what people are to be told; without it nobody is told. */
+  readonly notices?: NoticeWriter;
   /** For an inspector. */
   readonly observer?: ObserverSlot;
 }

@@ -37,6 +37,8 @@ export const LIMITS = {
   /** Of one header, key or secret that is read from a file or the environment. */
   secretBytes: 64 * 1024,
   allowedRanges: 1000,
+  notifyRules: 16,
+  mailAddresses: 16,
   descriptionChars: 4096,
   tags: 64,
   tagChars: 64,

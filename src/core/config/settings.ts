@@ -23,7 +23,20 @@ export interface Settings {
   /** How many gated processes may wait for their second. */
   readonly maxArmed: number;
   readonly http: HttpSettings;
+  readonly notifications: NotificationSettings;
   readonly limits: { readonly jobs: number };
+}
+
+/** How people are told, whatever they are told of. */
+export interface NotificationSettings {
+  /** To one place; what would be more becomes one message. */
+  readonly perMinute: number;
+  /** How long somebody who cannot be reached is tried. */
+  readonly giveUpMs: number;
+  /** What takes a mail on its standard input. */
+  readonly sendmail: readonly string[];
+  /** null: the daemon's own account. */
+  readonly mailFrom: string | null;
 }
 
 /** Where requests may go, and how many at a time. */
@@ -41,6 +54,12 @@ export const SETTINGS_DEFAULTS: Settings = Object.freeze({
   startGraceMs: 60 * SECOND_MS,
   maxArmed: 1000,
   http: Object.freeze({ ...PUBLIC_ONLY, maxConcurrent: 1024, maxPerOrigin: 64 }),
+  notifications: Object.freeze({
+    perMinute: 20,
+    giveUpMs: 24 * HOUR_MS,
+    sendmail: Object.freeze(["/usr/sbin/sendmail", "-i", "-t"]),
+    mailFrom: null,
+  }),
   limits: Object.freeze({ jobs: LIMITS.jobs }),
 });
 
@@ -50,8 +69,10 @@ const BOUNDS = {
   ledgerAgeMs: { min: HOUR_MS, max: 100 * 366 * 24 * HOUR_MS },
   graceMs: { min: 0, max: 24 * HOUR_MS },
   armed: { min: 0, max: 10_000 },
+  giveUpMs: { min: 0, max: 31 * 24 * HOUR_MS },
   requests: { min: 1, max: 10_000 },
   requestsPerOrigin: { min: 1, max: 1024 },
+  notificationsPerMinute: { min: 1, max: 10_000 },
 } as const;
 
 function whole(description: string, { min, max }: { readonly min: number; readonly max: number }): z.ZodInt {
@@ -101,6 +122,28 @@ export const SETTINGS_FIELDS = {
       ).optional(),
     })
     .meta({ description: "Where requests may go, and how many at a time." })
+    .optional(),
+  notifications: z
+    .strictObject({
+      per_minute: whole(
+        "Messages to one place in a minute; 20 by default. What would be more becomes one message.",
+        BOUNDS.notificationsPerMinute,
+      ).optional(),
+      give_up_after: durationText("How long somebody who cannot be reached is tried; 24h by default.", [
+        "1h",
+      ]).optional(),
+      sendmail: z
+        .array(z.string())
+        .min(1)
+        .meta({ description: "What takes a mail on its standard input; /usr/sbin/sendmail -i -t by default." })
+        .optional(),
+      mail_from: z
+        .string()
+        .regex(/^[^\p{Cc}]+$/u)
+        .meta({ description: "Whom mails are from; the daemon's own account by default." })
+        .optional(),
+    })
+    .meta({ description: "How people are told, see notify." })
     .optional(),
   limits: z
     .strictObject({ jobs: whole("Most jobs that are accepted.", { min: 1, max: LIMITS.jobs }).optional() })
@@ -152,6 +195,7 @@ function changeOf(raw: RawSettings, problems: Problem[]): Partial<Settings> {
   if (raw.limits !== undefined) return { limits: { jobs: raw.limits.jobs ?? limits.jobs } };
   if (raw.max_armed !== undefined) return { maxArmed: raw.max_armed };
   if (raw.http !== undefined) return { http: readHttpSettings(raw.http, problems) };
+  if (raw.notifications !== undefined) return { notifications: readNotifications(raw.notifications, problems) };
   if (raw.kill_grace !== undefined) {
     return { killGraceMs: bounded(raw.kill_grace, ["kill_grace"], graceMs, problems) };
   }
@@ -162,6 +206,15 @@ function changeOf(raw: RawSettings, problems: Problem[]): Partial<Settings> {
   const maxAgeMs =
     max_age === undefined ? usual.maxAgeMs : bounded(max_age, ["ledger", "max_age"], ledgerAgeMs, problems);
   return { ledger: { maxAgeMs, maxRecords: max_records } };
+}
+
+function readNotifications(raw: NonNullable<RawSettings["notifications"]>, problems: Problem[]): NotificationSettings {
+  const usual = SETTINGS_DEFAULTS.notifications;
+  const { per_minute: perMinute = usual.perMinute, give_up_after, sendmail, mail_from: mailFrom = null } = raw;
+  const path = ["notifications", "give_up_after"];
+  const giveUpMs =
+    give_up_after === undefined ? usual.giveUpMs : bounded(give_up_after, path, BOUNDS.giveUpMs, problems);
+  return Object.freeze({ perMinute, giveUpMs, sendmail: Object.freeze([...(sendmail ?? usual.sendmail)]), mailFrom });
 }
 
 function readHttpSettings(raw: NonNullable<RawSettings["http"]>, problems: Problem[]): HttpSettings {

@@ -4,6 +4,7 @@
  */
 import type { Problem } from "../base/problem.js";
 import type { JobDefinition } from "./definition.js";
+import { readNotify } from "./notify-reader.js";
 import { readDescription, readPolicy, readTags } from "./policy-reader.js";
 import { readRule } from "./rule-reader.js";
 import type { RawJob } from "./shape.js";
@@ -22,6 +23,7 @@ export function definitionFromCanonical(text: string): JobDefinition | null {
     ...readRule(raw, raw, OPTIONS, problems),
     policy: readPolicy(raw, raw, problems),
     target: readTarget(raw, raw, problems),
+    notify: readNotify(raw.notify, problems),
     description: readDescription(raw.description, problems),
     tags: readTags(raw.tags, problems),
   });

@@ -76,9 +76,32 @@ export interface TlsFiles {
 
 export type Target = ProcessTarget | HttpTarget;
 
+/**
+ * What people are told of a job. Of these, `failure`, `missed` and `late` are troubles that begin, `recovered` is their end;
+ * the others are told of every run.
+ */
+export const NOTIFY_OCCASIONS = ["failure", "missed", "recovered", "late", "start", "success", "output"] as const;
+export type NotifyOccasion = (typeof NOTIFY_OCCASIONS)[number];
+
+export type NotifyTarget =
+  | { readonly kind: "command"; readonly argv: readonly string[] }
+  | { readonly kind: "webhook"; readonly http: HttpTarget; readonly format: "kron" | "alertmanager" }
+  | { readonly kind: "mail"; readonly to: readonly string[] };
+
+/** Who is told of what. */
+export interface NotifyRule {
+  readonly on: readonly NotifyOccasion[];
+  /** Whether every failed or missed run is told, and not only the first after a sound one. */
+  readonly repeat: boolean;
+  /** No run has succeeded for this long: the dead man's switch; null: nobody asks. */
+  readonly lateMs: number | null;
+  readonly target: NotifyTarget;
+}
+
 export interface JobDefinition extends SchedulingRule {
   readonly policy: Policy;
   readonly target: Target;
+  readonly notify: readonly NotifyRule[];
   readonly description: string;
   readonly tags: readonly string[];
 }

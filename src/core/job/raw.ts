@@ -3,14 +3,14 @@ import { formatClauses } from "../decision/constraints.js";
 import { distributionParams } from "../decision/distributions.js";
 import type { Clause, Constraints, Pace, SchedulingRule } from "../decision/rule.js";
 import { formatDuration } from "../time/duration.js";
-import type { HttpTarget, JobDefinition, ProcessTarget, SecretRef } from "./definition.js";
+import type { HttpTarget, JobDefinition, NotifyRule, NotifyTarget, ProcessTarget, SecretRef } from "./definition.js";
 import type { RawJob } from "./shape.js";
 import { formatSize } from "./size.js";
 import { formatStatuses } from "./status-reader.js";
 
 /** `readJobDefinition(definitionToRaw(d))` equals `d`, whatever defaults may become in a later version. */
 export function definitionToRaw(definition: JobDefinition): RawJob {
-  const { policy, target, description, tags } = definition;
+  const { policy, target, notify, description, tags } = definition;
   return {
     ...ruleToRaw(definition),
     policy: {
@@ -20,6 +20,7 @@ export function definitionToRaw(definition: JobDefinition): RawJob {
       ...(policy.maxActive === null ? {} : { max_active: policy.maxActive }),
     },
     ...(target.kind === "process" ? processToRaw(target) : { http: httpToRaw(target) }),
+    ...(notify.length === 0 ? {} : { notify: notify.map(notifyToRaw) }),
     ...(description === "" ? {} : { description }),
     ...(tags.length === 0 ? {} : { tags: [...tags] }),
   };
@@ -102,6 +103,30 @@ function httpToRaw(target: HttpTarget): NonNullable<RawJob["http"]> {
     ...(tls.certFile === null ? {} : { client_cert_file: tls.certFile }),
     ...(tls.keyFile === null ? {} : { client_key_file: tls.keyFile }),
   };
+}
+
+type RawNotify = NonNullable<RawJob["notify"]>[number];
+
+function notifyToRaw({ on, repeat, lateMs, target }: NotifyRule): RawNotify {
+  return {
+    on: [...on],
+    ...(repeat ? { repeat } : {}),
+    ...(lateMs === null ? {} : { late: formatDuration(lateMs) }),
+    ...notifyTargetToRaw(target),
+  };
+}
+
+function notifyTargetToRaw(target: NotifyTarget): RawNotify {
+  switch (target.kind) {
+    case "command":
+      return { command: [...target.argv] };
+    case "mail":
+      return { mail: [...target.to] };
+    default: {
+      const { body, excerpt, max_response, ...webhook } = httpToRaw(target.http);
+      return { webhook, ...(target.format === "kron" ? {} : { format: target.format }) };
+    }
+  }
 }
 
 function unlessEmpty(name: string, record: Readonly<Record<string, string>>): Record<string, Record<string, string>> {

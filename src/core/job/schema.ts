@@ -9,6 +9,7 @@ import { err, ok, type Result } from "../base/result.js";
 import { type JobDefaults, jobDefaults, withDefaults } from "./defaults.js";
 import type { JobDefinition } from "./definition.js";
 import { problemsOfIssues, valueAt } from "./issues.js";
+import { readNotify } from "./notify-reader.js";
 import { readDescription, readPolicy, readTags } from "./policy-reader.js";
 import { canonicalDefinitionText } from "./raw.js";
 import { type ReadOptions, readRule } from "./rule-reader.js";
@@ -90,6 +91,7 @@ function readSound(
     ...readRule(job, own, options, problems),
     policy: readPolicy(job, own, problems),
     target: readTarget(job, own, problems),
+    notify: readNotify(job.notify, problems),
     description: readDescription(job.description, problems),
     tags: readTags(job.tags, problems),
   });

@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { LIMITS } from "../base/limits.js";
 import { DISTRIBUTION_NAMES } from "../decision/distributions.js";
+import { NOTIFY_OCCASIONS } from "./definition.js";
 
 const GO_DURATION = "^(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(h|m|s|ms))+)$";
 const SIZE = "^[0-9]+(B|kB|MB|GB|KiB|MiB|GiB)$";
@@ -98,6 +99,35 @@ const HTTP_SHAPE = z
     client_key_file: text("The key of our own certificate, as PEM.", { pattern: "^/" }).optional(),
   })
   .meta({ description: "A request to send, instead of a command to run." });
+
+const NOTIFY_RULE_SHAPE = z
+  .strictObject({
+    on: z
+      .array(z.enum(NOTIFY_OCCASIONS))
+      .meta({ description: "What is told: failure, missed and recovered by default.", examples: [["failure", "late"]] })
+      .optional(),
+    repeat: z
+      .boolean()
+      .meta({ description: "true: every failed or missed run is told, not only the first of a row." })
+      .optional(),
+    late: durationText("Tells when no run has succeeded for this long; never by default.", ["26h"]).optional(),
+    command: z
+      .array(z.string())
+      .meta({ description: "Program and arguments; the message is JSON on its standard input." })
+      .optional(),
+    webhook: HTTP_SHAPE.omit({ body: true, excerpt: true, max_response: true })
+      .meta({ description: "Where the message is sent to, as JSON; POST by default." })
+      .optional(),
+    format: z
+      .enum(["kron", "alertmanager"])
+      .meta({ description: "Of what a webhook is sent: Kron's own (default), or as Alertmanager takes it." })
+      .optional(),
+    mail: z
+      .union([z.string(), z.array(z.string())])
+      .meta({ description: "Who gets a mail.", examples: ["ops@example.org"] })
+      .optional(),
+  })
+  .meta({ description: "Who is told of what: one of command, webhook, mail." });
 
 const DST_SHAPE = z
   .strictObject({
@@ -197,6 +227,10 @@ const SHARED_FIELDS = {
   output: OUTPUT_SHAPE.optional(),
   max_output: text("Short for output: { max: ... }.", { pattern: SIZE }).optional(),
   tags: z.array(z.string()).meta({ description: "Labels to find jobs by." }).optional(),
+  notify: z
+    .array(NOTIFY_RULE_SHAPE)
+    .meta({ description: "Who is told when a run fails, is missed or late; nobody by default." })
+    .optional(),
 };
 
 export const DEFAULTS_SHAPE = z

@@ -121,7 +121,7 @@ function checkArguments(argv: readonly string[], shell: boolean, problems: Probl
 }
 
 /** Whether the system can hand `text`, and `extraBytes` with it, to a program at all. */
-function checkPassable(text: string, what: string, extraBytes = 0): Problem | null {
+export function checkPassable(text: string, what: string, extraBytes = 0): Problem | null {
   const bytes = byteLength(text) + extraBytes;
   if (bytes > LIMITS.argumentBytes) return tooLong(what, bytes, LIMITS.argumentBytes);
   const at = PLAIN.test(text) ? -1 : text.search(UNPASSABLE);

@@ -16,7 +16,7 @@ import { KronError } from "../../core/base/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import { isHalted, isStarting } from "../../machines/supervisor-phase.js";
+import { isHalted, isStarting, mayStart } from "../../machines/supervisor-phase.js";
 import type { ConfigFinding } from "../../persist/configuration.js";
 import { DEFINITION_READER } from "../../persist/definition-reader.js";
 import type { LockTerm } from "../../persist/lock.js";
@@ -24,6 +24,7 @@ import type { StateStore } from "../../persist/store.js";
 import { inspectionOf } from "../inspect/seam.js";
 import type { DaemonLog } from "../log/log.js";
 import type { Monitoring } from "../monitor/monitoring.js";
+import { outputDirectoryIn } from "../state/directory.js";
 import { BOOT_NOTE_KEY, bootNote, readBootNote, zoneDataChange } from "./boot-note.js";
 import {
   type ConfigurationLoader,
@@ -36,9 +37,10 @@ import {
 import { Daemon, type DaemonOptions } from "./daemon.js";
 import { logFindings, logKept } from "./finding-lines.js";
 import { keptDefinitions } from "./kept-definitions.js";
+import { tellingOf } from "./messenger.js";
 import { brokenOff, ConfigurationRefused, progressLog, Start } from "./start.js";
 import { trimMemory } from "./trim-memory.js";
-import { monitoringOf, supervisorOf, type Wired } from "./wiring.js";
+import { baseEnvOf, monitoringOf, newAttemptId, supervisorOf, type Wired } from "./wiring.js";
 import { type ZoneUse, zonesOf } from "./zone-use.js";
 
 /** Why the daemon did not start: findings in the configuration, or an operating failure. */
@@ -176,7 +178,16 @@ async function wiredUp({ options, phase, undoBy }: Start, opened: Opened): Promi
   undoBy(async () => inspection?.close());
   const runner = inspection?.runner ?? runners;
   const gates = new Gates(runner, () => isHalted(phase.snapshot));
-  return { ...opened, clock, runner, gates, inspection };
+  const telling = await tellingOf({
+    ...{ clock, log, store: opened.store, term: opened.term, runner: runners },
+    outputDirectory: outputDirectoryIn(options.stateDirectory),
+    baseEnv: baseEnvOf(options),
+    newId: () => newAttemptId(clock),
+    mayStart: () => mayStart(phase.snapshot),
+    onFatal: (error) => phase.fail(error),
+  });
+  undoBy(async () => telling.messenger.close());
+  return { ...opened, clock, runner, gates, inspection, ...telling };
 }
 
 /**

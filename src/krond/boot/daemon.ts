@@ -3,6 +3,7 @@
  * nothing: it tells the phase what happens, and carries out what the phase makes of that.
  */
 import { type Clock, systemClock, type Timer } from "../../actors/clock.js";
+import type { Messenger } from "../../actors/messenger/messenger.js";
 import type { Phase } from "../../actors/phase.js";
 import type { DecisionPool } from "../../actors/pool/types.js";
 import type { Runner } from "../../actors/runner/port.js";
@@ -86,6 +87,7 @@ export interface DaemonParts {
   readonly address: string | null;
   readonly loader: ConfigurationLoader;
   readonly pool: DecisionPool;
+  readonly messenger: Messenger;
 }
 
 export class Daemon {
@@ -145,15 +147,20 @@ export class Daemon {
 
   /** From here on it answers for itself. */
   begin(): void {
-    const { monitoring, phase, supervisor } = this.parts;
+    const { messenger, monitoring, phase, supervisor } = this.parts;
     phase.carryOut({
-      stopScheduling: () => this.stopHousekeeping(),
+      stopScheduling: () => {
+        this.stopHousekeeping();
+        messenger.close();
+      },
       drain: (event) => this.drain(event),
       closeStore: () => void this.close().catch((error: unknown) => phase.fail(error)),
       reportError: () => (hasFailed(phase.snapshot) ? void this.fail(phase.trouble) : this.keepOn(phase.trouble)),
       end: (event) => this.leave(event),
     });
     phase.tell({ type: "READY" });
+    messenger.use(this.settings);
+    messenger.open().catch((error: unknown) => phase.fail(error));
     monitoring.ready();
     const { jobs } = supervisor.status();
     const about = { pid: process.pid, jobs, files: this.files, state: this.stateDirectory };
@@ -209,6 +216,7 @@ export class Daemon {
     const settings = configuration.isIncomplete ? this.settings : configuration.settings;
     const plan = await this.apply(configuration, planned, settings);
     this.settings = settings;
+    this.parts.messenger.use(settings);
     await this.shown(configuration);
     await trimMemory();
     this.parts.phase.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });

@@ -1,6 +1,7 @@
 /** Which part is given what: the supervisor and what watches over it, as this daemon has them. */
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../actors/clock.js";
+import type { Notices } from "../../actors/messenger/notices.js";
 import type { Phase } from "../../actors/phase.js";
 import type { DecisionPool, PlanProgress } from "../../actors/pool/types.js";
 import { readBootId } from "../../actors/process-identity.js";
@@ -29,12 +30,13 @@ interface Planning {
 export interface Wired extends Omit<DaemonParts, "phase" | "supervisor" | "loader" | "pool"> {
   /** One for the whole node, however many supervisors it has. */
   readonly gates: Gates;
+  readonly notices: Notices;
 }
 
 export function supervisorOf(
   options: DaemonOptions,
   phase: Phase,
-  { clock, term, store, runner, gates, monitoring, inspection }: Wired,
+  { clock, term, store, runner, gates, monitoring, inspection, notices }: Wired,
   planning: Planning,
 ): Supervisor {
   return createSupervisor({
@@ -48,7 +50,8 @@ export function supervisorOf(
     bootId: readBootId(),
     versions: { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION },
     outputDirectory: outputDirectoryIn(options.stateDirectory),
-    baseEnv: { PATH: BASE_PATH, LANG: options.env["LANG"] || "C.UTF-8" },
+    baseEnv: baseEnvOf(options),
+    notices,
     newId: () => newAttemptId(clock),
     plan: (wanted, planned) => {
       const onProgress = ({ done, total }: PlanProgress): void => planning.say(done, total, "jobs");
@@ -62,8 +65,13 @@ export function supervisorOf(
   });
 }
 
+/** What every command finds in its environment. */
+export function baseEnvOf({ env }: DaemonOptions): Readonly<Record<string, string>> {
+  return { PATH: BASE_PATH, LANG: env["LANG"] || "C.UTF-8" };
+}
+
 /** Sorts by time, so that the output files of a job do too. Node keeps a stock of random UUIDs; bytes it fetches anew. */
-function newAttemptId(clock: Clock): string {
+export function newAttemptId(clock: Clock): string {
   const [random = "", more = ""] = randomUUID().split("-");
   return `${clock.now().toString(36).padStart(9, "0")}-${random}${more}`;
 }

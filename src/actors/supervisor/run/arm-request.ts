@@ -45,7 +45,7 @@ export function outputDirectoryOf(root: string, identity: string): string {
 }
 
 /** Sorts in the order of the runs. */
-export function outputNameOf({ periodId, source, attemptId }: AttemptParams): string {
+export function outputNameOf({ periodId, source, attemptId }: Omit<AttemptParams, "slotAt" | "chosenAt">): string {
   return `${periodId.replaceAll(":", "")}${source === null ? "" : `.${source}`}.${attemptId}.log`;
 }
 

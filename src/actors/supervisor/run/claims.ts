@@ -112,19 +112,22 @@ export class Claims {
   }
 
   async #commitAll(): Promise<void> {
-    const { committer, desk } = this.#parts;
+    const { committer, desk, writer } = this.#parts;
     this.#isCommitting = true;
     // After this turn of the loop: jobs that are due together are claimed together.
     await turnOfLoop();
     while (this.#waiting.length > 0) {
       const claims = this.#waiting.splice(0, CLAIMS_PER_COMMIT);
+      const noted = claims.flatMap(({ actor, contribution }) => writer.notedOf(actor.entry, contribution.facts) ?? []);
       let refused: readonly StoreClaim[];
       try {
         refused = await committer.add({
           documents: claims.flatMap(({ contribution }) => contribution.documents),
           ledger: claims.flatMap(({ contribution }) => contribution.ledger),
           claims: claims.flatMap(({ contribution }) => contribution.claims),
+          notes: noted.flatMap(({ notes }) => notes),
         });
+        for (const { posted } of noted) posted();
       } catch (error) {
         for (const { reject } of claims) reject(error);
         continue;

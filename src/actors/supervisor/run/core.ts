@@ -78,7 +78,7 @@ export class SupervisorCore implements JobWorld {
     const onFailure = (error: unknown): void => this.fail(error, "commit");
     const committer = new Committer(ports.store, ports.term, ports.clock, onFailure, () => this.note({}));
     this.#committer = committer;
-    this.writer = new StepWriter(ports.versions, ports.clock, committer, this);
+    this.writer = new StepWriter(ports, committer, this);
     this.records = new Records(ports.store);
     this.executor = new Executor(ports, phase, this, host.place);
     const { executor, records, writer } = this;
@@ -123,7 +123,7 @@ export class SupervisorCore implements JobWorld {
     if (first === null || entry.life !== "resting" || this.isStopped) return false;
     entry.engage();
     try {
-      await this.track(this.writer.writeFirstSight(first, compiled, version));
+      await this.track(this.writer.writeFirstSight(first, compiled, { definition, version }));
     } finally {
       entry.disengage();
     }

@@ -11,6 +11,7 @@ import type {
   DefinitionVersion,
   DocumentWrite,
   LedgerRecord,
+  MetaWrite,
   StateStore,
 } from "../../../persist/store.js";
 import type { Clock, Timer } from "../../clock.js";
@@ -21,6 +22,12 @@ export interface Contribution {
   readonly definitions?: readonly DefinitionVersion[];
   readonly alive?: Batch["alive"];
   readonly claims?: readonly Claim[];
+  readonly notes?: readonly JobNote[];
+}
+
+/** A note that stands or falls with what is written of its job. */
+export interface JobNote extends MetaWrite {
+  readonly identity: string;
 }
 
 interface Waiter {
@@ -35,6 +42,7 @@ interface Gathering {
   readonly definitions: DefinitionVersion[];
   alive: Batch["alive"];
   readonly claims: Claim[];
+  readonly notes: JobNote[];
   readonly waiters: Waiter[];
 }
 
@@ -44,7 +52,7 @@ const TOLD_PER_TURN = 8;
 const UNHURRIED_MS = 1_000;
 
 function newGathering(): Gathering {
-  return { documents: new Map(), ledger: [], definitions: [], alive: undefined, claims: [], waiters: [] };
+  return { documents: new Map(), ledger: [], definitions: [], alive: undefined, claims: [], notes: [], waiters: [] };
 }
 
 export class Committer {
@@ -70,7 +78,14 @@ export class Committer {
   }
 
   /** Resolves when it is durable, but for the jobs of these claims: somebody else has them, and of them nothing was written. */
-  add({ documents = [], ledger = [], definitions = [], alive, claims = [] }: Contribution): Promise<readonly Claim[]> {
+  add({
+    documents = [],
+    ledger = [],
+    definitions = [],
+    alive,
+    claims = [],
+    notes = [],
+  }: Contribution): Promise<readonly Claim[]> {
     if (this.failure !== null) return Promise.reject(this.failure);
     const gathering = this.gathering ?? newGathering();
     for (const write of documents) {
@@ -80,6 +95,7 @@ export class Committer {
     gathering.ledger.push(...ledger);
     gathering.definitions.push(...definitions);
     gathering.claims.push(...claims);
+    gathering.notes.push(...notes);
     if (alive !== undefined) gathering.alive = alive;
     if (this.gathering === null) {
       this.gathering = gathering;
@@ -102,7 +118,7 @@ export class Committer {
   private async write(): Promise<void> {
     this.isWriting = true;
     while (this.gathering !== null && this.failure === null) {
-      const { waiters, documents, ledger, definitions, alive, claims } = this.gathering;
+      const { waiters, documents, ledger, definitions, alive, claims, notes } = this.gathering;
       this.gathering = null;
       for (const write of this.unhurried.values()) documents.set(write.key, write);
       this.unhurried.clear();
@@ -112,9 +128,10 @@ export class Committer {
         definitions,
         ...(alive === undefined ? {} : { alive }),
         ...(claims.length === 0 ? {} : { claims }),
+        ...(notes.length === 0 ? {} : { meta: notes }),
       };
       try {
-        this.tell(waiters, await this.written(batch), 0);
+        this.tell(waiters, await this.written(batch, notes), 0);
       } catch (error) {
         this.failure = error;
         refuse(waiters, error);
@@ -126,9 +143,13 @@ export class Committer {
   }
 
   /** Each round has a claim less. */
-  private async written(batch: Batch): Promise<readonly Claim[]> {
+  private async written(batch: Batch, notes: readonly JobNote[]): Promise<readonly Claim[]> {
     const refused = await this.store.commit(this.term, batch);
-    return refused.length === 0 ? refused : [...refused, ...(await this.written(withoutJobs(batch, refused)))];
+    if (refused.length === 0) return refused;
+    const theirs = new Set(refused.map(({ key }) => key.identity));
+    const left = notes.filter(({ identity }) => !theirs.has(identity));
+    const rest = withoutJobs({ ...batch, ...(batch.meta === undefined ? {} : { meta: left }) }, refused);
+    return [...refused, ...(await this.written(rest, left))];
   }
 
   private tell(waiters: readonly Waiter[], refused: readonly Claim[], from: number): void {

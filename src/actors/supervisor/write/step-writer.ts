@@ -5,6 +5,7 @@
 
 import { type ErrorCode, isErrorCode } from "../../../core/base/errors/registry.js";
 import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.js";
+import type { JobDefinition } from "../../../core/job/definition.js";
 import type { FirstSight } from "../../../core/restart/first-sight.js";
 import { newDocument, type StateDocument } from "../../../core/state/document.js";
 import type { Ending } from "../../../core/state/ending.js";
@@ -13,22 +14,27 @@ import { formatInstant } from "../../../core/time/instant.js";
 import type { Step } from "../../../machines/step.js";
 import type { Claim, DefinitionVersion } from "../../../persist/store.js";
 import type { Clock } from "../../clock.js";
+import type { Noted, NoticeWriter } from "../../messenger/notices.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry } from "../rows/job-entry.js";
 import type { Desk } from "../run/desk.js";
 import type { Committer, Contribution } from "./committer.js";
-import { contributionOf, documentWrite, type StepContribution } from "./contribution.js";
+import { contributionOf, documentWrite, type RecordedFact, type StepContribution } from "./contribution.js";
 import { eventOfFact } from "./events.js";
+
+type WriterPorts = Pick<SupervisorPorts, "versions" | "clock" | "notices">;
 
 export class StepWriter {
   readonly #versions: SupervisorPorts["versions"];
   readonly #clock: Clock;
+  readonly #notices: NoticeWriter | null;
   readonly #committer: Committer;
   readonly #desk: Desk;
 
-  constructor(versions: SupervisorPorts["versions"], clock: Clock, committer: Committer, desk: Desk) {
+  constructor({ versions, clock, notices }: WriterPorts, committer: Committer, desk: Desk) {
     this.#versions = versions;
     this.#clock = clock;
+    this.#notices = notices ?? null;
     this.#committer = committer;
     this.#desk = desk;
   }
@@ -39,23 +45,43 @@ export class StepWriter {
   }
 
   async write(entry: JobEntry, { documents, ledger, facts }: StepContribution): Promise<void> {
-    await this.#committer.add({ ...takeAlong(entry), documents, ledger });
+    const noted = this.notedOf(entry, facts);
+    const along = this.#takeAlong(entry);
+    const notes = [...(along.notes ?? []), ...(noted?.notes ?? [])];
+    await this.#committer.add({ ...along, documents, ledger, notes });
+    noted?.posted();
     for (const { fact, decision } of facts) this.announce(fact, decision);
   }
 
   /** What goes along with a step that has changed nothing else. */
   async writeAlong(entry: JobEntry): Promise<void> {
-    if (entry.along !== null) await this.#committer.add(takeAlong(entry));
+    if (entry.along !== null) await this.#committer.add(this.#takeAlong(entry));
   }
 
-  async writeFirstSight(first: FirstSight, compiled: CompiledRule, definition: DefinitionVersion): Promise<void> {
+  /** Whom these facts are to be told, if anybody asked. */
+  notedOf({ definition }: JobEntry, facts: readonly RecordedFact[]): Noted | null {
+    if (definition.notify.length === 0) return null;
+    return (
+      this.#notices?.of(
+        definition,
+        facts.map(({ fact }) => fact),
+      ) ?? null
+    );
+  }
+
+  async writeFirstSight(
+    first: FirstSight,
+    compiled: CompiledRule,
+    { definition, version }: { readonly definition: JobDefinition; readonly version: DefinitionVersion },
+  ): Promise<void> {
     const { document, facts } = first;
     const effects = [{ type: "persist", params: { document, facts, claimedBy: null } }] as const;
     const before = newDocument(document.Identity);
     const composed = contributionOf({ effects }, { compiled, versions: this.#versions, before });
     if (composed === null) return;
     const { documents, ledger } = composed;
-    await this.#committer.add({ documents, ledger, definitions: [definition] });
+    const notes = this.#notices?.defined(definition) ?? [];
+    await this.#committer.add({ documents, ledger, definitions: [version], notes });
     for (const { fact, decision } of composed.facts) this.announce(fact, decision);
   }
 
@@ -70,6 +96,16 @@ export class StepWriter {
     const fields = { attempt_id: token, kind };
     const about = { identity, periodId, component: "persist", level: "info", fields } as const;
     this.#desk.emit({ at: this.#clock.now(), event: "claim_refused", ...about });
+  }
+
+  #takeAlong(entry: JobEntry): Contribution {
+    const { along } = entry;
+    entry.along = null;
+    const version = along?.definitions?.at(-1);
+    if (along === null || version === undefined) return along ?? {};
+    const notes =
+      version.text === null ? this.#notices?.removed(entry.identity) : this.#notices?.defined(entry.definition);
+    return { ...along, notes: notes ?? [] };
   }
 
   announce(fact: LedgerFact, decision: DecisionRecord | null): void {
@@ -95,10 +131,4 @@ function failureOf(ending: Ending): { readonly code: ErrorCode; readonly message
   const isUnbegun = ending.reason === "exec-failed";
   const what = isUnbegun ? "the command could not be executed:" : "the command ended with";
   return { code: isUnbegun ? "exec-failed" : "exit-nonzero", message: `${what} exit code ${ending.code}` };
-}
-
-function takeAlong(entry: JobEntry): Contribution {
-  const along = entry.along ?? {};
-  entry.along = null;
-  return along;
 }

@@ -11,7 +11,8 @@ export type ErrorComponent =
   | "config"
   | "api"
   | "governor"
-  | "planner";
+  | "planner"
+  | "notifier";
 
 export interface KronErrorDetails {
   readonly component: ErrorComponent;

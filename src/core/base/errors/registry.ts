@@ -148,6 +148,7 @@ export const ERRORS = {
   "pid-unverifiable": operating("SystemError", "it cannot be told whether a process is still the one that was started"),
   "descriptors-exhausted": operating("SystemError", "no file descriptor is free"),
   "memory-exhausted": operating("SystemError", "the system has no memory for another process"),
+  "notify-failed": operating("SystemError", "nobody could be told of what became of a job"),
   "signal-failed": operating("SystemError", "a process cannot be signalled"),
   "launcher-died": operating("SystemError", "the launcher process ended; its gates are closed and it is started again"),
   "launcher-unavailable": operating("SystemError", "the launcher process cannot be started"),

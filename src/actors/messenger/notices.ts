@@ -1,0 +1,194 @@
+/**
+ * What people are to be told, written in the transaction that makes it true: a crash loses none and invents none. Which
+ * troubles there are, and since when a job has had no success, is on record beside it.
+ */
+import { sha256Hex } from "../../core/decision/seed.js";
+import type { JobDefinition, NotifyOccasion, NotifyTarget } from "../../core/job/definition.js";
+import { lateMessage, type Message, messageOf, type Notice, noticeText } from "../../core/notify/notice.js";
+import {
+  type Happening,
+  happeningOf,
+  lateAfterMs,
+  occasionsOf,
+  type Trouble,
+  toldBy,
+} from "../../core/notify/trouble.js";
+import type { LedgerFact } from "../../core/state/facts.js";
+import type { EpochMs } from "../../core/time/instant.js";
+import type { Note } from "../../persist/store.js";
+import type { JobNote } from "../supervisor/write/committer.js";
+
+export interface Noted {
+  readonly notes: readonly JobNote[];
+  /** They are durable. */
+  posted(): void;
+}
+
+/** For whoever writes steps. */
+export interface NoticeWriter {
+  /** null: nobody is to be told of any of it. */
+  of(definition: JobDefinition, facts: readonly LedgerFact[]): Noted | null;
+  /** A definition comes into force. */
+  defined(definition: JobDefinition): readonly JobNote[];
+  removed(identity: string): readonly JobNote[];
+}
+
+/** A notice, and the note that it is on record by. */
+export interface Posted extends Notice {
+  readonly key: string;
+}
+
+/** When a job has had no success for too long. */
+export interface Watch {
+  readonly identity: string;
+  readonly sinceAt: EpochMs;
+  readonly lateMs: number;
+  readonly isTold: boolean;
+}
+
+export interface NoticesPorts {
+  now(): EpochMs;
+  /** Where a run's output is; null: nowhere that can be read. */
+  outputPathOf(definition: JobDefinition, happening: Happening): string | null;
+  onPosted(posted: readonly Posted[]): void;
+}
+
+export const NOTICE_PREFIX = "notice.";
+const TROUBLE_PREFIX = "trouble.";
+const WATCH_PREFIX = "late.";
+const TIME_DIGITS = 15;
+const HASH_CHARS = 32;
+
+export class Notices implements NoticeWriter {
+  readonly #ports: NoticesPorts;
+  readonly #troubles = new Map<string, Trouble>();
+  readonly #watches = new Map<string, Watch>();
+
+  constructor(ports: NoticesPorts) {
+    this.#ports = ports;
+  }
+
+  /** What an earlier daemon has left. */
+  load(notes: readonly Note[]): void {
+    for (const { key, text } of notes) {
+      if (key.startsWith(TROUBLE_PREFIX)) {
+        const { identity, kind, sinceAt } = JSON.parse(text) as Trouble & { readonly identity: string };
+        this.#troubles.set(identity, { kind, sinceAt });
+      } else if (key.startsWith(WATCH_PREFIX)) {
+        const watch = JSON.parse(text) as Watch;
+        this.#watches.set(watch.identity, watch);
+      }
+    }
+  }
+
+  of(definition: JobDefinition, facts: readonly LedgerFact[]): Noted | null {
+    const happenings = facts.flatMap((fact) => happeningOf(fact) ?? []);
+    if (happenings.length === 0) return null;
+    const posted: Posted[] = [];
+    const notes: JobNote[] = [];
+    for (const happening of happenings) {
+      posted.push(...this.#tell(definition, happening, notes));
+      notes.push(...this.#watched(definition, happening));
+    }
+    const { identity } = definition;
+    notes.push(...posted.map((notice) => ({ identity, key: notice.key, text: noticeText(notice) })));
+    return notes.length === 0 ? null : { notes, posted: () => this.#ports.onPosted(posted) };
+  }
+
+  defined(definition: JobDefinition): readonly JobNote[] {
+    const { identity, notify, policy } = definition;
+    if (notify.length === 0) return this.removed(identity);
+    const known = this.#watches.get(identity);
+    const lateMs = policy.suspend ? null : lateAfterMs(notify);
+    if (lateMs === null) return this.#forget(this.#watches, WATCH_PREFIX, identity);
+    if (known?.lateMs === lateMs) return [];
+    return [this.#watch({ identity, sinceAt: known?.sinceAt ?? this.#ports.now(), lateMs, isTold: false })];
+  }
+
+  removed(identity: string): readonly JobNote[] {
+    return [
+      ...this.#forget(this.#watches, WATCH_PREFIX, identity),
+      ...this.#forget(this.#troubles, TROUBLE_PREFIX, identity),
+    ];
+  }
+
+  get isWatching(): boolean {
+    return this.#watches.size > 0;
+  }
+
+  /** Those who have had no success for too long, and of whom nobody was told yet. */
+  overdue(now: EpochMs): readonly Watch[] {
+    return [...this.#watches.values()].filter(({ sinceAt, lateMs, isTold }) => !isTold && now > sinceAt + lateMs);
+  }
+
+  /** As `of`, for a job that is late. */
+  late(definition: JobDefinition, watch: Watch, now: EpochMs): Noted {
+    const { identity, notify } = definition;
+    const notes = [this.#watch({ ...watch, isTold: true })];
+    // One that fails is in trouble already; that it is late ends with the same success.
+    if (!this.#troubles.has(identity)) notes.push(this.#trouble(identity, { kind: "late", sinceAt: watch.sinceAt }));
+    const told = notify.filter(({ on }) => on.includes("late"));
+    const posted = told.map(({ target }, index) => {
+      const id = idOf(identity, "late", `${watch.sinceAt}`, index);
+      return post(lateMessage(id, definition, now, watch.sinceAt), target, now, null);
+    });
+    notes.push(...posted.map((notice) => ({ identity, key: notice.key, text: noticeText(notice) })));
+    return { notes, posted: () => this.#ports.onPosted(posted) };
+  }
+
+  /** It is not to be asked before this again: the job is paused. */
+  excuse(watch: Watch, untilAt: EpochMs): JobNote {
+    return this.#watch({ ...watch, sinceAt: untilAt });
+  }
+
+  #tell(definition: JobDefinition, happening: Happening, notes: JobNote[]): readonly Posted[] {
+    const { identity, notify } = definition;
+    const before = this.#troubles.get(identity) ?? null;
+    const { occasions, isRepeated, trouble } = occasionsOf(happening, before);
+    if (trouble === null) notes.push(...this.#forget(this.#troubles, TROUBLE_PREFIX, identity));
+    else if (trouble.kind !== before?.kind) notes.push(this.#trouble(identity, trouble));
+    return toldBy(notify, { occasions, isRepeated }).map(({ rule, occasion }, index) => {
+      const { attemptId, at, periodId } = happening;
+      const id = idOf(identity, occasion, `${attemptId ?? periodId}/${at}`, index);
+      const isAboutTrouble = occasion === "recovered" || occasion === "failure" || occasion === "missed";
+      const about = isAboutTrouble ? (trouble ?? before) : null;
+      const path =
+        occasion === "output" || rule.target.kind === "mail" ? this.#ports.outputPathOf(definition, happening) : null;
+      return post(messageOf(id, occasion, definition, happening, about), rule.target, at, path);
+    });
+  }
+
+  #watched({ identity }: JobDefinition, { kind, at }: Happening): readonly JobNote[] {
+    const watch = this.#watches.get(identity);
+    return watch === undefined || kind !== "succeeded" ? [] : [this.#watch({ ...watch, sinceAt: at, isTold: false })];
+  }
+
+  #watch(watch: Watch): JobNote {
+    this.#watches.set(watch.identity, watch);
+    return { identity: watch.identity, key: noteKey(WATCH_PREFIX, watch.identity), text: JSON.stringify(watch) };
+  }
+
+  #trouble(identity: string, trouble: Trouble): JobNote {
+    this.#troubles.set(identity, trouble);
+    return { identity, key: noteKey(TROUBLE_PREFIX, identity), text: JSON.stringify({ identity, ...trouble }) };
+  }
+
+  #forget(known: Map<string, unknown>, prefix: string, identity: string): readonly JobNote[] {
+    return known.delete(identity) ? [{ identity, key: noteKey(prefix, identity), text: null }] : [];
+  }
+}
+
+function noteKey(prefix: string, identity: string): string {
+  return `${prefix}${sha256Hex(identity).slice(0, HASH_CHARS)}`;
+}
+
+/** The same whenever the same is told: whoever receives it twice knows it for one. */
+function idOf(identity: string, occasion: NotifyOccasion, what: string, index: number): string {
+  return sha256Hex(`${identity}\n${occasion}\n${what}\n${index}`).slice(0, HASH_CHARS);
+}
+
+/** Sorts by time. */
+export function post(message: Message, target: NotifyTarget, at: EpochMs, outputPath: string | null): Posted {
+  const key = `${NOTICE_PREFIX}${String(Math.max(0, at)).padStart(TIME_DIGITS, "0")}.${message.id}`;
+  return { key, message, target, outputPath };
+}

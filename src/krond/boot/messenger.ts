@@ -1,0 +1,78 @@
+/** Who brings messages to people, wired to the real ports; and how its doings are told in the log. */
+import { hostname, userInfo } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../../actors/clock.js";
+import { Messenger, type MessengerEvent, type MessengerPorts } from "../../actors/messenger/messenger.js";
+import { Notices } from "../../actors/messenger/notices.js";
+import { outputDirectoryOf, outputNameOf } from "../../actors/supervisor/run/arm-request.js";
+import { definitionFromCanonical } from "../../core/job/canonical.js";
+import type { JobDefinition } from "../../core/job/definition.js";
+import type { Happening } from "../../core/notify/trouble.js";
+import { type DaemonEvent, type DaemonLog, errorEvent } from "../log/log.js";
+
+export interface Telling {
+  readonly notices: Notices;
+  readonly messenger: Messenger;
+}
+
+type Wired = Pick<
+  MessengerPorts,
+  "store" | "term" | "runner" | "outputDirectory" | "baseEnv" | "newId" | "mayStart" | "onFatal"
+> & {
+  readonly clock: Clock;
+  readonly log: DaemonLog;
+};
+
+/** With what an earlier daemon has left on record; nothing is brought to anybody before it is opened. */
+export async function tellingOf(wired: Wired): Promise<Telling> {
+  const { clock, log, store, outputDirectory } = wired;
+  const notices: Notices = new Notices({
+    now: () => clock.now(),
+    outputPathOf: (definition, happening) => outputPath(outputDirectory, definition, happening),
+    onPosted: (posted) => messenger.take(posted),
+  });
+  const messenger: Messenger = new Messenger({
+    ...wired,
+    notices,
+    host: hostname(),
+    user: accountName(),
+    definitionOf: async (identity) => {
+      const version = await store.newestVersion(identity);
+      return version?.text == null || !version.isIntact ? null : definitionFromCanonical(version.text);
+    },
+    onEvent: (event) => log.daemon(lineOf(event)),
+  });
+  notices.load(await store.notes());
+  return { notices, messenger };
+}
+
+function outputPath(root: string, { identity, target }: JobDefinition, happening: Happening): string | null {
+  const { attemptId, periodId, source } = happening;
+  if (target.kind !== "process" || target.output.to !== "file" || attemptId === null) return null;
+  return join(outputDirectoryOf(root, identity), outputNameOf({ attemptId, periodId, source }));
+}
+
+/** An id that has no name in this container is its own name. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? "");
+  }
+}
+
+function lineOf(event: MessengerEvent): DaemonEvent {
+  const { at, identity, to, tries, deliveryId } = event;
+  const fields = { identity, of: event.event, to, delivery_id: deliveryId, tries };
+  const about = { at, component: "notifier" } as const;
+  switch (event.kind) {
+    case "failed":
+      return { ...about, event: "notify_failed", level: "warn", fields: { ...fields, message: event.message } };
+    case "given_up": {
+      const line = errorEvent(event.error, { component: "notifier", operation: "notify", identity }, at);
+      return { ...line, fields: { ...line.fields, ...fields } };
+    }
+    default:
+      return { ...about, event: event.kind === "grouped" ? "notices_grouped" : "notified", level: "info", fields };
+  }
+}
