@@ -2,6 +2,8 @@
  * An activation while one step of it is being taken: tells the charts what happened, and routes what they ask of each
  * other. What is left over are the effects that leave the activation. It lives for one step and is seen by nothing else.
  */
+import type { ErrorCode } from "../core/base/errors/registry.js";
+import type { LostTime } from "../core/period/cause.js";
 import { isOwnSource, recordedSource } from "../core/period/occasion.js";
 import type { ActiveRun, RunKey } from "../core/period/policy.js";
 import { activeRuns, isSameRun, type StateDocument } from "../core/state/document.js";
@@ -30,6 +32,8 @@ export interface Moment {
   readonly now: EpochMs;
   /** The attempt that it was made for takes its id, and no other one does. */
   readonly gate: GateAhead | null;
+  /** When nobody could look, and why; oldest first. Absent: never. */
+  readonly lost?: readonly LostTime[];
   freshId(): string;
 }
 
@@ -63,8 +67,10 @@ export class Draft {
   notedGapAt: EpochMs | null;
   /** S11: the period that was passed last in this step. */
   elder: Elder | null = null;
-  /** A start failed in this step; the live period is open again. */
-  hasFailed = false;
+  /** A start failed in this step, and why; the live period is open again. */
+  failure: ErrorCode | null = null;
+  /** The clock came for what was waited for: what it has missed by then, it has missed because the clock came late. */
+  isAwaited = false;
 
   constructor(engine: Engine, scope: JobScope, moment: Moment, from: Activation) {
     this.engine = engine;
@@ -98,6 +104,11 @@ export class Draft {
       slotAt: context.attempt.slotAt,
     }));
     return [...onRecord, ...runs.filter((run) => !onRecord.some((known) => isSameRun(known, run)))];
+  }
+
+  /** When nobody could look. */
+  get lost(): readonly LostTime[] {
+    return this.moment.lost ?? [];
   }
 
   result(): Activation {
@@ -231,7 +242,7 @@ export class Draft {
         this.recordEnd(attemptId, effect.params.ending);
         return;
       case "refuse":
-        this.hasFailed ||= this.isForLive(attemptId);
+        if (this.isForLive(attemptId)) this.failure = effect.params.code;
         return;
       case "persist":
         // Without a fact nothing changed: a repeated report costs no transaction.

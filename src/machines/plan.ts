@@ -3,6 +3,7 @@
  * hint has planned (S13, S40, S41). Works on the draft of one step, and judges nothing.
  */
 import type { Decision } from "../core/decision/model.js";
+import { gapCause } from "../core/period/cause.js";
 import { governedOccasion, isGoverned, isHinted } from "../core/period/governed.js";
 import { retryDelayMs } from "../core/period/lateness.js";
 import { type CronOccasion, cronOccasion, dueAt, type Occasion } from "../core/period/occasion.js";
@@ -177,7 +178,7 @@ function nextPeriodOf(draft: Draft): CronOccasion | null {
 function live(draft: Draft, occasion: Occasion, heldUntilAt: EpochMs | null): void {
   draft.period = resolve(draft.engine.period, {
     value: "planned",
-    context: { occasion, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null },
+    context: { occasion, heldUntilAt, verdict: null, failures: 0, failure: null, retryAt: null, ending: null },
   });
   draft.tellJob({ type: "PLANNED" });
 }
@@ -186,7 +187,9 @@ function live(draft: Draft, occasion: Occasion, heldUntilAt: EpochMs | null): vo
 function noteGap(draft: Draft, gap: PeriodGap): void {
   if (draft.notedGapAt === null || gap.lastAt > draft.notedGapAt) {
     const { identity } = draft.scope.compiled.rule;
-    draft.tellJob({ type: "NOTED", fact: { kind: "periods_not_evaluated", identity, ...gap, at: draft.moment.now } });
+    const reason = gapCause(gap, draft.lost);
+    const about = { identity, ...gap, ...(reason === null ? {} : { reason }), at: draft.moment.now };
+    draft.tellJob({ type: "NOTED", fact: { kind: "periods_not_evaluated", ...about } });
     draft.notedGapAt = gap.lastAt;
   }
 }

@@ -115,6 +115,7 @@ function receive(draft: Draft, event: ActivationEvent): void {
 
 function wake(draft: Draft, isReturning: boolean, nominalAt: EpochMs | null): void {
   const { now } = draft.moment;
+  draft.isAwaited = draft.period === null ? nominalAt !== null : draft.period.matches("planned");
   const wasPaused = draft.document.Pause !== undefined;
   if (wasPaused) {
     draft.tellJob({ type: "TICK", now });
@@ -186,8 +187,10 @@ function report(draft: Draft, event: Extract<ActivationEvent, { readonly attempt
     draft.tellAttempt(attemptId, event);
   }
   const isStubborn = event.type === "TERMINATED" && !event.isGone;
-  if (draft.hasFailed || (isStubborn && draft.period?.matches({ eligible: "clearing" }) === true)) {
-    failStart(draft);
+  if (draft.failure !== null) {
+    failStart(draft, draft.failure);
+  } else if (isStubborn && draft.period?.matches({ eligible: "clearing" }) === true) {
+    failStart(draft, "replace-not-terminated");
   }
   startIfCleared(draft);
   // S41: a run that has ended may be what the next slot was waiting for.

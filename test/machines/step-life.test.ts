@@ -124,7 +124,7 @@ describe("gaps and order (S13)", () => {
   it("running: periods that are eligible in one tick are evaluated in nominal order", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { deadlineMs: 5_400_000, concurrency: "allow" } });
     job.wake("2026-03-01T09:30:00Z", true);
-    expect(job.wake("2026-03-01T12:30:00Z")).toEqual(["persist missed(deadline)", `arm a1 period ${T11}`]);
+    expect(job.wake("2026-03-01T12:30:00Z")).toEqual(["persist missed(stalled)", `arm a1 period ${T11}`]);
     expect(job.ready("2026-03-01T12:30:00Z", "a1")).toEqual([
       "persist executed+run_started",
       "arm a2 period 2026-03-01T12:00:00Z",
@@ -143,7 +143,7 @@ describe("gaps and order (S13)", () => {
         ...job.tell("2026-03-04T10:30:00Z", { type: "FAILED", attemptId: "a1", code: "fork-failed" }),
         ...job.wake("2026-03-04T10:30:00Z"),
       ],
-      ["persist missed(deadline)"],
+      ["persist missed(not_started:fork-failed)"],
     ],
   ])(
     "time lost while a period was being started (%s): the ones in between are a gap all the same",

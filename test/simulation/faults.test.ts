@@ -123,7 +123,7 @@ const ROWS: readonly Row[] = [
     { jobs: every(), acts: at(120, { do: "freeze", forMs: 190_000 }) },
     { executed: 7, missed: 1, not_evaluated: 2 },
     { "0": 7 },
-    { "missed: deadline": 1 },
+    { "missed: stalled": 1 },
   ],
 
   // --- the store fails (S31) ---
@@ -152,7 +152,7 @@ const ROWS: readonly Row[] = [
     { jobs: every({ deadline: "0s" }), run: { refusal: "command-not-found" } },
     { executed: 0, started: 0, missed: 10 },
     {},
-    { "missed: deadline": 10 },
+    { "missed: not_started:command-not-found": 10 },
   ],
   [
     "S24: no such command, half a minute of deadline: tried again until it has passed",

@@ -9,9 +9,11 @@ import { UNSCHEDULABLE_REASON } from "../decision/record.js";
 import type { HintsInForce } from "../governor/governor.js";
 import type { Policy } from "../job/definition.js";
 import { type EpochMs, floorToSecond, parseInstant } from "../time/instant.js";
+import type { MissedCause } from "./cause.js";
 import { deadlineAt, isPast, startLimitAt } from "./lateness.js";
 import { dueAt, type Occasion, type OccasionSource } from "./occasion.js";
 import { isHandled } from "./periods.js";
+import type { SkippedReason } from "./reasons.js";
 
 /** What is on record about the job: a view of its state document (`standingOf`). */
 export interface JobStanding {
@@ -66,12 +68,10 @@ export type IdleReason =
   | "before_definition"
   | "not_evaluated"
   | "busy";
-export type MissedReason = "deadline" | "late_start" | "superseded";
-export type SkippedReason = "concurrency_forbid" | "too_many_active" | "state_recovered";
 
 export type Verdict =
   | { readonly kind: "nothing"; readonly reason: IdleReason }
-  | { readonly kind: "missed"; readonly reason: MissedReason }
+  | ({ readonly kind: "missed" } & MissedCause)
   | { readonly kind: "skipped"; readonly reason: SkippedReason }
   | { readonly kind: "unschedulable"; readonly reason: string }
   | { readonly kind: "start"; readonly startByAt: EpochMs }

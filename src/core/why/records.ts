@@ -11,6 +11,11 @@ export interface PeriodEntry {
   readonly outcome: Outcome | null;
   readonly reason: string | null;
   readonly recordedAt: string;
+  /** Of `missed`: when nobody could look. */
+  readonly fromAt: EpochMs | null;
+  readonly untilAt: EpochMs | null;
+  /** Of `missed`: what stood in the way, where the reason does not say it. */
+  readonly startFailure: string | null;
   readonly decision: DecisionRecord | null;
 }
 
@@ -96,6 +101,9 @@ function periodEntry(at: EpochMs, raw: Fields): PeriodEntry {
     outcome: textOf(raw["outcome"]) as Outcome | null,
     reason: textOf(raw["reason"]),
     recordedAt: textOf(raw["at"]) ?? "",
+    fromAt: instantOf(raw["from"]),
+    untilAt: instantOf(raw["to"]),
+    startFailure: textOf(raw["start_failure"]),
     // Written by us from a value of this type; `kron verify` is there for those who doubt it.
     decision: typeof decision === "object" ? (decision as DecisionRecord | null) : null,
   };

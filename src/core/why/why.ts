@@ -2,8 +2,10 @@
  * What became of one period of a job, and why: an answer for every instant anybody may ask about (S36). Pure: records,
  * definitions, spans and the present moment come in as arguments.
  */
+import { isErrorCode } from "../base/errors/registry.js";
 import { compileRule } from "../decision/compile.js";
 import { isHandled } from "../period/periods.js";
+import { gapText, notStarted, reasonText } from "../period/reasons.js";
 import { activeStates, lastHandledAt } from "../state/document.js";
 import { type Ending, endingFields, type HolderKind, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
@@ -74,19 +76,19 @@ function ofRecord(facts: WhyFacts, record: PeriodEntry): Finding {
   const { outcome, reason } = record;
   if (outcome === null) return { ...beforeDefinition(`${reason ?? "before_definition"}`), record };
   if (outcome === "executed") return { ...executed(facts), record };
-  const why = reason === null ? "" : `: ${REASON_TEXTS[reason] ?? reason}`;
-  return { kind: outcome, reason, text: `${outcome}${why} (recorded at ${record.recordedAt})`, record };
+  const why = reason === null ? "" : `: ${reasonText(reason)}${spanText(record)}${failureText(record)}`;
+  const text = `${outcome}${why} (recorded at ${record.recordedAt})`;
+  return { kind: outcome, reason, text, from: record.fromAt, until: record.untilAt, record };
 }
 
-const REASON_TEXTS: Readonly<Record<string, string>> = {
-  deadline: "nobody was there to start it before its deadline had passed",
-  late_start: "its start took longer than the deadline and the grace for starting allow",
-  superseded: "the next period came before it could be started",
-  concurrency_forbid: "an earlier run was still going, and the job forbids concurrent runs",
-  too_many_active: "as many runs as max_active allows were going already",
-  state_recovered: "its state was lost, and repeating a run was ruled out",
-  rewound: "an operator moved the state back",
-};
+function spanText({ fromAt, untilAt }: PeriodEntry): string {
+  return fromAt === null || untilAt === null ? "" : `, from ${formatSecond(fromAt)} to ${formatSecond(untilAt)}`;
+}
+
+function failureText({ startFailure }: PeriodEntry): string {
+  if (startFailure === null) return "";
+  return isErrorCode(startFailure) ? `: ${reasonText(notStarted(startFailure))}` : `: ${startFailure}`;
+}
 
 function executed({ entries, nominalAt, document }: WhyFacts): Finding {
   const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && entry.source === null);
@@ -237,7 +239,7 @@ function notEvaluated({ entries, nominalAt }: WhyFacts): Finding | null {
   if (gap === undefined) return null;
   const count = gap.isCountExact ? `${gap.count}` : `at least ${gap.count}`;
   const range = `from ${formatSecond(gap.at)} to ${formatSecond(gap.lastAt)}`;
-  const cause = gap.reason === "hinted" ? "while a hint stood in for the schedule, " : "";
-  const text = `not evaluated: one of ${count} periods ${range} that were passed over, ${cause}noted at ${gap.notedAt}`;
+  const cause = gap.reason === null ? "" : `: ${gapText(gap.reason)}`;
+  const text = `not evaluated: one of ${count} periods ${range} that were passed over${cause} (noted at ${gap.notedAt})`;
   return { kind: "not_evaluated", reason: gap.reason, text, from: gap.at, until: gap.lastAt };
 }

@@ -49,6 +49,7 @@ export class Boot {
       await recoverUnusable(survey, { ports: this.ports, wanted, now, settings: this.settings }),
       now,
     );
+    this.core.lost.starting(await this.lastSignAt(), now);
     await this.ports.store.commit(this.ports.term, { alive: { bootedAt: now, at: now } });
     const newcomers = await survey.newcomers();
     for (const handles of [survey.toTell, newcomers]) {
@@ -61,6 +62,14 @@ export class Boot {
     await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true));
     // Of what is on record already, nobody is new.
     if (wanted !== "as-stored") await inTurns(newcomers, (handle) => this.greet(handle, wanted));
+    this.core.lost.started();
+  }
+
+  /** Of the daemon before: its newest mark of being alive (S36). null: there was none. */
+  private async lastSignAt(): Promise<EpochMs | null> {
+    const { store } = this.ports;
+    const spans = await store.aliveSpans(null, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+    return spans.reduce<EpochMs | null>((last, { at }) => (last === null || at > last ? at : last), null);
   }
 
   /** Growing by and by would hold up the loop, the longer the more jobs there are. */

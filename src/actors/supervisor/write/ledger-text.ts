@@ -45,7 +45,10 @@ export function ledgerRecordOf(
   const at = formatSecond(fact.at);
   switch (fact.kind) {
     case "outcome":
-      return record(identity, fact.nominalAt, "period", { outcome: fact.outcome, reason: fact.reason, at, decision });
+      return record(identity, fact.nominalAt, "period", {
+        ...{ outcome: fact.outcome, reason: fact.reason, at, decision },
+        ...missedDetail(fact),
+      });
     case "before_definition":
       return record(identity, instantOf(fact.periodId), "period", { outcome: null, reason: "before_definition", at });
     case "run_started": {
@@ -88,6 +91,14 @@ export function ledgerRecordOf(
     case "rewound":
       return record(identity, fact.at, "rewind", { at, from: fact.from, to: fact.to, by: fact.by });
   }
+}
+
+/** Additive: of what was missed, from when to when nobody could look, and what stood in the way. */
+export function missedDetail({ lost, startFailure }: Extract<LedgerFact, { kind: "outcome" }>): object {
+  return {
+    ...(lost === undefined ? {} : { from: formatSecond(lost.fromAt), to: formatSecond(lost.untilAt) }),
+    ...(startFailure === undefined ? {} : { start_failure: startFailure }),
+  };
 }
 
 function hintContent(hint: Hint): object {
