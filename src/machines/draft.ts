@@ -6,7 +6,7 @@ import type { ErrorCode } from "../core/base/errors/registry.js";
 import type { LostTime } from "../core/period/cause.js";
 import { isOwnSource, recordedSource } from "../core/period/occasion.js";
 import type { ActiveRun, RunKey } from "../core/period/policy.js";
-import { activeRuns, isSameRun, type StateDocument } from "../core/state/document.js";
+import { activeRuns, isSameRun, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending } from "../core/state/ending.js";
 import type { Closing } from "../core/state/period-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
@@ -71,6 +71,7 @@ export class Draft {
   failure: ErrorCode | null = null;
   /** The clock came for what was waited for: what it has missed by then, it has missed because the clock came late. */
   isAwaited = false;
+  private pausedTime: LostTime | null = null;
 
   constructor(engine: Engine, scope: JobScope, moment: Moment, from: Activation) {
     this.engine = engine;
@@ -108,7 +109,14 @@ export class Draft {
 
   /** When nobody could look. */
   get lost(): readonly LostTime[] {
-    return this.moment.lost ?? [];
+    const { lost = [] } = this.moment;
+    return this.pausedTime === null ? lost : [...lost, this.pausedTime];
+  }
+
+  /** S17: a pause ends in this step. */
+  notePause(untilAt: EpochMs): void {
+    const { pausedFromAt = null } = standingOf(this.document);
+    if (pausedFromAt !== null) this.pausedTime = { cause: "paused", fromAt: pausedFromAt, untilAt };
   }
 
   result(): Activation {

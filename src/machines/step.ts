@@ -17,7 +17,7 @@ import { Draft, type Ended, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
 import { ENGINE, type Engine } from "./engine.js";
 import { apply, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
-import { aftermathOf, successorDueAt, take } from "./plan.js";
+import { aftermathOf, aftermathOfPause, successorDueAt, take } from "./plan.js";
 
 export type ActivationEvent =
   /**
@@ -45,7 +45,7 @@ export type ActivationEvent =
    */
   | { readonly type: "DEFINE"; readonly hash: string; readonly carriedAt: EpochMs | null }
   | { readonly type: "REMOVE" }
-  | { readonly type: "PAUSE"; readonly untilAt: EpochMs; readonly reason: string }
+  | { readonly type: "PAUSE"; readonly untilAt: EpochMs; readonly reason: string; readonly catchesUp?: boolean }
   | { readonly type: "RESUME" }
   /** S41: from here on, and until its TTL, this says when the job runs. */
   | { readonly type: "HINT"; readonly hint: Hint }
@@ -77,7 +77,13 @@ export function createStepper(engine: Engine): Stepper {
 
 export const step: Stepper = createStepper(ENGINE);
 
+/** What is heard of a pause after it is over finds it ended first; these two have no use for that. */
+const LEAVES_PAUSE: ReadonlySet<ActivationEvent["type"]> = new Set(["REMOVE", "RESUME"]);
+
 function receive(draft: Draft, event: ActivationEvent): void {
+  if (!LEAVES_PAUSE.has(event.type)) {
+    endPause(draft);
+  }
   switch (event.type) {
     case "WAKE":
       wake(draft, event.isReturning, event.nominalAt);
@@ -97,7 +103,7 @@ function receive(draft: Draft, event: ActivationEvent): void {
       if (isGoverned(draft.scope.compiled, standingOf(draft.document))) evaluate(draft, false);
       return;
     case "RESUME":
-      draft.tellJob({ type: "RESUMED", now: draft.moment.now });
+      resume(draft);
       evaluate(draft, true);
       return;
     case "HINT":
@@ -116,20 +122,40 @@ function receive(draft: Draft, event: ActivationEvent): void {
 function wake(draft: Draft, isReturning: boolean, nominalAt: EpochMs | null): void {
   const { now } = draft.moment;
   draft.isAwaited = draft.period === null ? nominalAt !== null : draft.period.matches("planned");
-  const wasPaused = draft.document.Pause !== undefined;
-  if (wasPaused) {
-    draft.tellJob({ type: "TICK", now });
-  }
   for (const attempt of draft.attempts) {
     draft.tellAttempt(idOf(attempt), { type: "TICK", now });
   }
   expireHints(draft);
-  const hasReturned = isReturning || (wasPaused && draft.document.Pause === undefined);
+  const hasReturned = isReturning || draft.mustReturn;
   const isResting = draft.period === null && draft.undecided === null && draft.document.RemovedAt === undefined;
   if (!hasReturned && isResting && !isGoverned(draft.scope.compiled, standingOf(draft.document))) {
     take(draft, nominalAt);
   }
   evaluate(draft, hasReturned);
+}
+
+/** S17: a pause ends by itself. What passed in it is told, and the job looks at where it is. */
+function endPause(draft: Draft): void {
+  const { document, moment } = draft;
+  const { pausedUntilAt } = document.Pause === undefined ? NOT_PAUSED : standingOf(document);
+  if (pausedUntilAt === null || moment.now < pausedUntilAt) {
+    return;
+  }
+  const aftermath = aftermathOfPause(draft, pausedUntilAt);
+  draft.notePause(pausedUntilAt);
+  draft.tellJob({ type: "TICK", aftermath, now: moment.now });
+  draft.mustReturn = true;
+}
+
+const NOT_PAUSED = { pausedUntilAt: null };
+
+function resume(draft: Draft): void {
+  const { document, moment } = draft;
+  const { pausedUntilAt } = standingOf(document);
+  const endedAt = Math.min(moment.now, pausedUntilAt ?? moment.now);
+  const aftermath = document.Pause === undefined ? null : aftermathOfPause(draft, endedAt);
+  draft.notePause(endedAt);
+  draft.tellJob({ type: "RESUMED", aftermath, now: moment.now });
 }
 
 /** S41: at the moment a hint's TTL has passed the job goes by what is left. What is being started goes on. */

@@ -124,6 +124,15 @@ function isWithin(spans: readonly Span[], at: EpochMs): boolean {
   return spans.some(({ fromAt, untilAt }) => fromAt <= at && at < untilAt);
 }
 
+/** S17: what was due in a pause never runs, unless that one catches up. */
+function isPassedInPause({ pauses }: JobHistory, chosenAt: EpochMs, startedAt: EpochMs): boolean {
+  return pauses.some(({ surelyFromAt, untilAt, catchesUp }) => {
+    return (
+      !catchesUp && surelyFromAt !== null && surelyFromAt < chosenAt && chosenAt < untilAt && startedAt >= chosenAt
+    );
+  });
+}
+
 /** Nothing starts before the instant that one of its definitions chose, nor long after its deadline. */
 function* untimely(job: JobHistory, around: Circumstances): Iterable<string> {
   const rules = job.versions.flatMap(({ definition }) =>
@@ -136,6 +145,7 @@ function* untimely(job: JobHistory, around: Circumstances): Iterable<string> {
       if (!compiled.schedule.matches(nominalAt)) return false;
       const { chosenAt } = decide(compiled, nominalAt);
       if (chosenAt === null || startedAt < chosenAt) return false;
+      if (around.repeats.length === 0 && isPassedInPause(job, chosenAt, startedAt)) return false;
       const { deadlineMs } = definition.policy;
       const latestMs =
         2 * (deadlineMs + startGraceMs) +

@@ -24,7 +24,11 @@ export interface JobStanding {
   readonly carriedAt: EpochMs | null;
   /** S17: null: not paused. A pause ends by itself. */
   readonly pausedUntilAt: EpochMs | null;
-  /** What was due before was passed over: a hint took its place. Absent: nothing was. */
+  /** Since when it is paused. Absent or null: it is not, or nobody knows. */
+  readonly pausedFromAt?: EpochMs | null;
+  /** What is current when the pause ends may still run. Absent: no. */
+  readonly catchesUp?: boolean;
+  /** What was due before was passed over: in a pause, or for a hint in its place. Absent: nothing was. */
   readonly evaluatesFromAt?: EpochMs | null;
   /** S40: the newest slot claimed of each source. Absent: none. */
   readonly slots?: Readonly<Record<string, string>> | undefined;
@@ -196,7 +200,7 @@ export function isSlotTaken(slots: JobStanding["slots"], source: string, slotAt:
   return last.ok && slotAt <= last.value;
 }
 
-/** S14: adding or editing a job never fires the past, nor does the end of a hint that had taken its place. */
+/** S14: adding or editing a job never fires the past, nor does the end of a pause, or of a hint in its place. */
 function passedOverReason(standing: JobStanding, decision: Decision): "before_definition" | "not_evaluated" | null {
   if (isBeforeDefinition(standing, decision)) return "before_definition";
   return isBeforeEvaluation(standing, decision) ? "not_evaluated" : null;
@@ -210,7 +214,7 @@ export function isBeforeDefinition(standing: JobStanding, decision: Decision): b
   return (decision.chosenAt ?? decision.windowEndAt) < floorToSecond(standing.definedAt);
 }
 
-/** It was due while a hint was in force. */
+/** It was due in a pause, or while a hint was in force. */
 export function isBeforeEvaluation({ evaluatesFromAt = null }: JobStanding, decision: Decision): boolean {
   return evaluatesFromAt !== null && dueAt(decision) < evaluatesFromAt;
 }

@@ -1,5 +1,6 @@
 /** The transitions that come from people: a definition seen, changed or removed, a pause, a rewind. They start nothing. */
 import { type EpochMs, floorToSecond, formatInstant, formatSecond } from "../time/instant.js";
+import { type Aftermath, gapFacts, passedOver } from "./aftermath.js";
 import { lastHandledAt, type StateDocument } from "./document.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
@@ -36,19 +37,29 @@ export function retire(document: StateDocument, now: EpochMs): Transition {
   return sealed(document, next, { kind: "removed", identity: document.Identity, at: now });
 }
 
-/** S17: no trigger until then, to the second (S1); nothing is handled meanwhile. */
-export function pause(document: StateDocument, endAt: EpochMs, reason: string, now: EpochMs): Transition {
+/** S17: no trigger until then, to the second (S1); nothing is handled meanwhile. A pause that goes on keeps its beginning. */
+export function pause(
+  document: StateDocument,
+  endAt: EpochMs,
+  reason: string,
+  now: EpochMs,
+  catchesUp = false,
+): Transition {
   const untilAt = floorToSecond(endAt);
-  const next = { ...document, Pause: { Until: formatInstant(untilAt), Reason: reason } };
-  return sealed(document, next, { kind: "paused", identity: document.Identity, untilAt, reason, at: now });
+  const since = document.Pause?.Since ?? formatSecond(now);
+  const about = { Until: formatInstant(untilAt), Reason: reason, Since: since };
+  const next: StateDocument = { ...document, Pause: { ...about, ...(catchesUp ? { CatchUp: true } : {}) } };
+  return sealed(document, next, { kind: "paused", identity: document.Identity, untilAt, reason, catchesUp, at: now });
 }
 
-export function resume(document: StateDocument, now: EpochMs): Transition {
+export function resume(document: StateDocument, now: EpochMs, aftermath: Aftermath | null = null): Transition {
   if (document.Pause === undefined) {
     return unchanged(document);
   }
-  const { Pause: _, ...next } = document;
-  return sealed(document, next, { kind: "resumed", identity: document.Identity, at: now });
+  const { Pause: _, ...rest } = document;
+  const passed = gapFacts(document, aftermath, { reason: "paused" }, now);
+  const resumed = { kind: "resumed", identity: document.Identity, at: now } as const;
+  return sealed(document, passedOver(rest, aftermath), resumed, ...passed);
 }
 
 /**

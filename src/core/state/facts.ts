@@ -49,11 +49,18 @@ export type LedgerFact =
       readonly isCountExact: boolean;
       /** Absent: nobody was there (S13). */
       readonly reason?: GapReason;
+      /** S41: of `hinted`: which one stood in for the schedule. */
+      readonly hint?: Hint;
     })
   | (FactBase & { readonly kind: "before_definition"; readonly periodId: string })
   | (FactBase & { readonly kind: "defined"; readonly definitionHash: string })
   | (FactBase & { readonly kind: "removed" })
-  | (FactBase & { readonly kind: "paused"; readonly untilAt: EpochMs; readonly reason: string })
+  | (FactBase & {
+      readonly kind: "paused";
+      readonly untilAt: EpochMs;
+      readonly reason: string;
+      readonly catchesUp: boolean;
+    })
   | (FactBase & { readonly kind: "resumed" })
   | (FactBase & { readonly kind: "hint_set"; readonly hint: Hint })
   | (FactBase & {

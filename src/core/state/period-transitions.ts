@@ -7,6 +7,7 @@ import type { MissedCause } from "../period/cause.js";
 import { isHandled } from "../period/periods.js";
 import type { SkippedReason } from "../period/reasons.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
+import type { Aftermath } from "./aftermath.js";
 import {
   type ActiveState,
   activeStates,
@@ -18,7 +19,7 @@ import {
 } from "./document.js";
 import type { Holder } from "./ending.js";
 import type { LedgerFact } from "./facts.js";
-import { type Aftermath, consumeOneshot } from "./hint-transitions.js";
+import { consumeOneshot } from "./hint-transitions.js";
 import { appendHistory } from "./history.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 

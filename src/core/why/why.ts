@@ -4,6 +4,7 @@
  */
 import { isErrorCode } from "../base/errors/registry.js";
 import { compileRule } from "../decision/compile.js";
+import { hintText } from "../governor/hint.js";
 import { isHandled } from "../period/periods.js";
 import { gapText, notStarted, reasonText } from "../period/reasons.js";
 import { activeStates, lastHandledAt } from "../state/document.js";
@@ -239,7 +240,8 @@ function notEvaluated({ entries, nominalAt }: WhyFacts): Finding | null {
   if (gap === undefined) return null;
   const count = gap.isCountExact ? `${gap.count}` : `at least ${gap.count}`;
   const range = `from ${formatSecond(gap.at)} to ${formatSecond(gap.lastAt)}`;
-  const cause = gap.reason === null ? "" : `: ${gapText(gap.reason)}`;
+  const hint = gap.hint === null ? "" : `, ${hintText(gap.hint)}`;
+  const cause = gap.reason === null ? "" : `: ${gapText(gap.reason)}${hint}`;
   const text = `not evaluated: one of ${count} periods ${range} that were passed over${cause} (noted at ${gap.notedAt})`;
   return { kind: "not_evaluated", reason: gap.reason, text, from: gap.at, until: gap.lastAt };
 }

@@ -120,3 +120,68 @@ describe("S13, S20: time in which nobody could look", () => {
     expect(outcome(world, "a", "2026-03-01T00:05:00Z")).toMatchObject({ outcome: "missed", reason: "clock_jump" });
   });
 });
+
+describe("S17: a pause as it was promised", () => {
+  const often = () => job("a", "*/10 * * * *", { policy: { deadline: "9m" } });
+
+  test("what passes in it is not evaluated, the next run is the first after it, and NEXT never lies in the past", async () => {
+    const world = new World();
+    await world.boot([often()]);
+    await world.supervisor.pause("a", at("2026-03-01T00:25:00Z"), "an upgrade");
+    const shown = async (): Promise<string | null | undefined> => (await world.supervisor.list())[0]?.nextChosenTime;
+    expect(await shown()).toBe("2026-03-01T00:30:00Z");
+    await world.pass(22 * MINUTE_MS);
+    expect(await shown()).toBe("2026-03-01T00:30:00Z");
+    await world.pass(10 * MINUTE_MS);
+    expect(world.starts("a")).toEqual(["2026-03-01T00:30:00"]);
+    const gap = world.ledger("a").find(({ kind }) => kind === "gap");
+    expect(gap?.content).toMatchObject({ first: "2026-03-01T00:10:00Z", count: 2, reason: "paused" });
+    expect(await why(world, "a", "2026-03-01T00:20:00Z")).toMatchObject({
+      kind: "paused",
+      reason: "an upgrade",
+      from: "2026-03-01T00:00:01Z",
+      until: "2026-03-01T00:25:00Z",
+    });
+  });
+
+  test("one that catches up: what is current when it ends is what it has next, and runs then", async () => {
+    const world = new World();
+    await world.boot([often()]);
+    await world.supervisor.pause("a", at("2026-03-01T00:25:00Z"), "an upgrade", true);
+    await world.pass(22 * MINUTE_MS);
+    expect((await world.supervisor.list())[0]).toMatchObject({
+      nextPeriodId: "2026-03-01T00:20:00Z",
+      nextChosenTime: "2026-03-01T00:25:00Z",
+    });
+    await world.pass(10 * MINUTE_MS);
+    expect(world.starts("a")).toEqual(["2026-03-01T00:25:00", "2026-03-01T00:30:00"]);
+  });
+
+  test("a pause that ended while no daemon ran: what passed in it stays passed, what came after is judged as ever", async () => {
+    const world = new World();
+    await world.boot([often()]);
+    await world.supervisor.pause("a", at("2026-03-01T00:15:00Z"), "an upgrade");
+    await world.pass(MINUTE_MS);
+    world.kill();
+    world.clock.advance(15 * MINUTE_MS);
+    await world.boot([often()]);
+    await world.pass(10 * MINUTE_MS);
+    expect(world.starts("a")).toEqual(["2026-03-01T00:20:00"]);
+  });
+
+  test("a restart in the middle of it tells nothing of what has passed so far, and a reload carries nothing over", async () => {
+    const world = new World();
+    await world.boot([often()]);
+    await world.supervisor.pause("a", at("2026-03-01T01:00:00Z"), "an upgrade");
+    await world.pass(25 * MINUTE_MS);
+    world.kill();
+    await world.boot([often()]);
+    await world.pass(MINUTE_MS);
+    expect(world.ledger("a").filter(({ kind }) => kind === "gap")).toEqual([]);
+    const edited = job("a", "*/10 * * * *", { policy: { deadline: "9m" }, seed: { salt: "other" } });
+    await world.supervisor.reload([edited], SETTINGS_DEFAULTS, []);
+    await world.supervisor.resume("a");
+    await world.pass(5 * MINUTE_MS);
+    expect(world.starts("a")).toEqual(["2026-03-01T00:30:00"]);
+  });
+});

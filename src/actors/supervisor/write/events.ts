@@ -10,7 +10,7 @@ import { CONCURRENCY_REASONS } from "../../../core/period/reasons.js";
 import { endingFields, holderField, isSuccess, withoutExcerpt } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
-import { missedDetail } from "./ledger-text.js";
+import { gapDetail, missedDetail, pauseContent } from "./ledger-text.js";
 
 export type SupervisorEventName =
   | "decision"
@@ -98,9 +98,9 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       return { at, identity, periodId: run.periodId, event: "completed", component: "executor", level, fields };
     }
     case "periods_not_evaluated": {
-      const { count, isCountExact, firstAt, lastAt, reason } = fact;
+      const { count, isCountExact, firstAt, lastAt } = fact;
       const fields = {
-        ...(reason === undefined ? {} : { reason }),
+        ...gapDetail(fact),
         count,
         is_count_exact: isCountExact,
         first: formatInstant(firstAt),
@@ -123,7 +123,7 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
     case "removed":
       return { at, identity, event: "removed", component: "config", level: "info" };
     case "paused": {
-      const fields = { until: formatInstant(fact.untilAt), reason: fact.reason };
+      const fields = { ...pauseContent(fact) };
       return { at, identity, event: "paused", component: "scheduler", level: "info", fields };
     }
     case "resumed":
