@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { type LostTime, missedCause } from "../core/period/cause.js";
-import { deadlineAt, retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
+import { deadlineAt, deadlineMsOf, retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
 import { isOwnSource } from "../core/period/occasion.js";
 import type { Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
@@ -57,7 +57,7 @@ function explained(draft: Draft, judged: Extract<Verdict, { kind: "missed" }>): 
 function limitOf({ scope }: Draft, { occasion, heldUntilAt }: PeriodContext): EpochMs | null {
   const { chosenAt } = occasion;
   if (occasion.source !== "cron" || chosenAt === null) return null;
-  return deadlineAt(chosenAt, scope.policy.deadlineMs, heldUntilAt);
+  return deadlineAt(chosenAt, deadlineMsOf(scope.policy.deadlineMs, occasion.decision), heldUntilAt);
 }
 
 /** Carries a verdict to the occasion. True: it is settled or passed, look at the next. */

@@ -10,7 +10,7 @@ import type { HintsInForce } from "../governor/governor.js";
 import type { Policy } from "../job/definition.js";
 import { type EpochMs, floorToSecond, parseInstant } from "../time/instant.js";
 import type { MissedCause } from "./cause.js";
-import { deadlineAt, isPast, startLimitAt } from "./lateness.js";
+import { deadlineAt, deadlineMsOf, isPast, startLimitAt } from "./lateness.js";
 import { dueAt, type Occasion, type OccasionSource } from "./occasion.js";
 import { isHandled } from "./periods.js";
 import type { SkippedReason } from "./reasons.js";
@@ -122,7 +122,11 @@ export function verdict(
   }
   const { hasDeadline } = CHECKS[occasion.source];
   const fromAt = hasDeadline ? chosenAt : Math.max(chosenAt, floorToSecond(now));
-  const triggerLimitAt = deadlineAt(fromAt, policy.deadlineMs, circumstances.heldUntilAt);
+  const triggerLimitAt = deadlineAt(
+    fromAt,
+    deadlineMsOf(policy.deadlineMs, occasion.decision),
+    circumstances.heldUntilAt,
+  );
   if (hasDeadline && isPast(triggerLimitAt, now)) {
     return { kind: "missed", reason: "deadline" };
   }

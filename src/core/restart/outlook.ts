@@ -7,7 +7,7 @@ import { decide } from "../decision/decide.js";
 import type { CompiledRule } from "../decision/model.js";
 import type { Policy } from "../job/definition.js";
 import { governedOccasion, isGoverned, nextHintEndAt } from "../period/governed.js";
-import { deadlineAt, isPast } from "../period/lateness.js";
+import { deadlineAt, deadlineMsOf, isPast } from "../period/lateness.js";
 import { type CronOccasion, cronOccasion, type Occasion } from "../period/occasion.js";
 import { nextPeriod, openingAt, planOnReturn } from "../period/periods.js";
 import { isBeforeDefinition, isBeforeEvaluation, isPaused, type JobStanding } from "../period/policy.js";
@@ -74,7 +74,8 @@ function afterPause(rule: OutlookRule, standing: JobStanding, endAt: EpochMs): O
   const live = liveAt === null ? null : cronOccasion(decide(compiled, liveAt), endAt);
   const { chosenAt = null } = live ?? {};
   const isCaught = standing.catchesUp === true && chosenAt !== null && chosenAt < endAt;
-  if (isCaught && !isPast(deadlineAt(chosenAt, deadlineMs, null), endAt)) return live;
+  if (isCaught && !isPast(deadlineAt(chosenAt, deadlineMsOf(deadlineMs, live?.decision ?? null), null), endAt))
+    return live;
   return scheduledAhead(compiled, standing, endAt);
 }
 

@@ -2,10 +2,13 @@
  * The daemon while it runs, and how it ends: everything is taken apart in the opposite order of its start. It decides
  * nothing: what a signal or a request means and which exit status follows is all there is here.
  */
+
 import { type Clock, systemClock, type Timer } from "../../actors/clock.js";
 import type { DecisionPool } from "../../actors/pool/types.js";
 import type { Runner } from "../../actors/runner/port.js";
 import type { PlanReport, Supervisor } from "../../actors/supervisor/port.js";
+import type { WantedJobs } from "../../actors/supervisor/start/wanted-jobs.js";
+import { turnOfLoop } from "../../actors/turns.js";
 import type { AddressPolicy } from "../../core/base/address.js";
 import { exitStatusOf } from "../../core/base/errors/exit-status.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
@@ -148,6 +151,7 @@ export class Daemon {
     const { address: metrics, inspection } = this.parts;
     const doors = { ...(metrics === null ? {} : { metrics }), ...(inspection && { inspect: await inspection.open() }) };
     this.say("ready", "info", { ...about, ...doors });
+    await this.tellDeadlines(configuration);
     await trimMemory();
   }
 
@@ -233,6 +237,15 @@ export class Daemon {
     const plan = await supervisor.reload(wanted, settings, kept);
     if (manifest !== null) await store.commit(term, { meta: [manifestNote(manifest)] });
     return plan;
+  }
+
+  /** S20: nobody is to find out by a run that is missing. Files that have not changed were told of when they were read. */
+  private async tellDeadlines({ wanted }: DaemonConfiguration): Promise<void> {
+    if (wanted === "as-stored") return;
+    const jobs = await countWithoutDeadline(wanted);
+    if (jobs === 0) return;
+    const message = "a restart over its chosen second costs such a job the period; 'kron lint' says what to write";
+    this.say("no_deadline", "info", { jobs, message });
   }
 
   private async shown({ findings, isIncomplete }: DaemonConfiguration): Promise<void> {
@@ -332,6 +345,20 @@ export class Daemon {
     this.options.log.daemon({ at: systemClock.now(), event, component: "scheduler", level, fields });
   }
 }
+
+/** Of a million jobs none is looked at for longer than it takes to find a few characters. */
+async function countWithoutDeadline(wanted: WantedJobs): Promise<number> {
+  let count = 0;
+  for (let index = 0; index < wanted.size; index++) {
+    if (wanted.textAt(index).includes(WITHOUT_DEADLINE)) count += 1;
+    if (index % LOOKED_AT_PER_TURN === LOOKED_AT_PER_TURN - 1) await turnOfLoop();
+  }
+  return count;
+}
+
+/** As the canonical text of a definition has it; in a text, a quotation mark has a backslash in front. */
+const WITHOUT_DEADLINE = '"deadline":"0s","suspend":false';
+const LOOKED_AT_PER_TURN = 512;
 
 /** What is no KronError has no code that could say so: a defect, and as long as nothing was changed not a deadly one. */
 function isFatal(error: unknown): boolean {
