@@ -5,7 +5,7 @@ import type { Decision } from "../core/decision/model.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isPaused, type RunKey } from "../core/period/policy.js";
 import type { Aftermath } from "../core/state/aftermath.js";
-import { define, pause, resume, retire } from "../core/state/definition-transitions.js";
+import { define, pause, redate, resume, retire } from "../core/state/definition-transitions.js";
 import { activeStates, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import type { LedgerFact } from "../core/state/facts.js";
@@ -47,6 +47,8 @@ export type RecordEvent =
   | { readonly type: "RUN_CONFIRMED"; readonly run: RunKey }
   | { readonly type: "RUN_ENDED"; readonly run: RunKey; readonly ending: Ending; readonly now: EpochMs }
   | { readonly type: "DEFINED"; readonly hash: string; readonly carriedAt: EpochMs | null; readonly now: EpochMs }
+  /** S14: the clock is behind what the document is dated. */
+  | { readonly type: "REDATED"; readonly now: EpochMs }
   | { readonly type: "REMOVED"; readonly now: EpochMs }
   | {
       readonly type: "PAUSED";
@@ -101,6 +103,8 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
       return completeRun(document, event.run, event.ending, event.now, historyLimit);
     case "DEFINED":
       return define(document, event.hash, event.carriedAt, event.now);
+    case "REDATED":
+      return redate(document, event.now);
     case "REMOVED":
       return retire(document, event.now);
     case "PAUSED":

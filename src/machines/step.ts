@@ -7,6 +7,7 @@ import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isGoverned } from "../core/period/governed.js";
 import { isPast, startLimitAt } from "../core/period/lateness.js";
 import { isOwnSource, recordedSource, type SlotOccasion } from "../core/period/occasion.js";
+import { isDatedAhead } from "../core/period/policy.js";
 import { activeRuns, isSlotUsed, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import { hintsAfter } from "../core/state/hint-transitions.js";
@@ -122,6 +123,9 @@ function receive(draft: Draft, event: ActivationEvent): void {
 function wake(draft: Draft, isReturning: boolean, nominalAt: EpochMs | null): void {
   const { now } = draft.moment;
   draft.isAwaited = draft.period === null ? nominalAt !== null : draft.period.matches("planned");
+  if (isReturning) {
+    redate(draft);
+  }
   for (const attempt of draft.attempts) {
     draft.tellAttempt(idOf(attempt), { type: "TICK", now });
   }
@@ -145,6 +149,17 @@ function endPause(draft: Draft): void {
   draft.notePause(pausedUntilAt);
   draft.tellJob({ type: "TICK", aftermath, now: moment.now });
   draft.mustReturn = true;
+}
+
+/** S14, S32: nothing would run until the clock has caught up with it, and nobody would know why. */
+function redate(draft: Draft): void {
+  const { document, moment } = draft;
+  const { LastHandledPeriodID: lastHandledPeriodId, DefinedAt: definedAt = "" } = document;
+  if (document.RemovedAt !== undefined || !isDatedAhead(standingOf(document), moment.now)) {
+    return;
+  }
+  draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId, definedAt } });
+  draft.tellJob({ type: "REDATED", now: moment.now });
 }
 
 const NOT_PAUSED = { pausedUntilAt: null };

@@ -262,8 +262,10 @@ export class JobActor implements Claimant {
         return;
       }
       case "stateAhead": {
-        const periodId = effect.params.lastHandledPeriodId;
-        const about = { component: "scheduler", level: "warn", identity, periodId } as const;
+        const { lastHandledPeriodId: periodId, definedAt } = effect.params;
+        const fields = definedAt === undefined ? {} : { fields: { defined_at: definedAt, counts_as: "now" } };
+        const period = periodId === "" ? {} : { periodId };
+        const about = { component: "scheduler", level: "warn", identity, ...period, ...fields } as const;
         world.emit({ at: world.ports.clock.now(), event: "state_ahead_of_clock", ...about });
       }
     }

@@ -218,6 +218,11 @@ export function isBeforeDefinition(standing: JobStanding, decision: Decision): b
   return (decision.chosenAt ?? decision.windowEndAt) < floorToSecond(standing.definedAt);
 }
 
+/** S14: it was dated by a clock that ran ahead. */
+export function isDatedAhead({ definedAt, evaluatesFromAt = null }: JobStanding, now: EpochMs): boolean {
+  return (definedAt !== null && definedAt > now) || (evaluatesFromAt !== null && evaluatesFromAt > now);
+}
+
 /** It was due in a pause, or while a hint was in force. */
 export function isBeforeEvaluation({ evaluatesFromAt = null }: JobStanding, decision: Decision): boolean {
   return evaluatesFromAt !== null && dueAt(decision) < evaluatesFromAt;

@@ -10,7 +10,7 @@ import { governedOccasion, isGoverned, nextHintEndAt } from "../period/governed.
 import { deadlineAt, deadlineMsOf, isPast } from "../period/lateness.js";
 import { type CronOccasion, cronOccasion, type Occasion } from "../period/occasion.js";
 import { nextPeriod, openingAt, planOnReturn } from "../period/periods.js";
-import { isBeforeDefinition, isBeforeEvaluation, isPaused, type JobStanding } from "../period/policy.js";
+import { isBeforeDefinition, isBeforeEvaluation, isDatedAhead, isPaused, type JobStanding } from "../period/policy.js";
 import type { EpochMs } from "../time/instant.js";
 
 export type Outlook =
@@ -36,7 +36,7 @@ export interface OutlookRule {
 }
 
 export function outlook(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlook {
-  if (isOver(standing, now)) {
+  if (isOver(standing, now) || isDatedAhead(standing, now)) {
     return ACT;
   }
   try {

@@ -1,5 +1,5 @@
 /** The transitions that come from people: a definition seen, changed or removed, a pause, a rewind. They start nothing. */
-import { type EpochMs, floorToSecond, formatInstant, formatSecond } from "../time/instant.js";
+import { type EpochMs, floorToSecond, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
 import { type Aftermath, gapFacts, passedOver } from "./aftermath.js";
 import { lastHandledAt, type StateDocument } from "./document.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
@@ -26,6 +26,32 @@ export function define(
     ...(isCarried ? { CarriedPeriodID: formatInstant(carriedAt) } : {}),
   };
   return sealed(document, next, { kind: "defined", identity: document.Identity, definitionHash, at: now });
+}
+
+/**
+ * S14: what is dated after the present moment was dated by a clock that ran ahead, and would keep the job from running until
+ * then: it counts as now.
+ */
+export function redate(document: StateDocument, now: EpochMs): Transition {
+  const { DefinedAt = "", EvaluatesFrom = "", DefinitionHash = "" } = document;
+  const isAhead = (text: string): boolean => {
+    const at = parseInstant(text);
+    return at.ok && at.value > now;
+  };
+  if (!isAhead(DefinedAt) && !isAhead(EvaluatesFrom)) {
+    return unchanged(document);
+  }
+  const next: StateDocument = {
+    ...document,
+    ...(isAhead(DefinedAt) ? { DefinedAt: formatSecond(now) } : {}),
+    ...(isAhead(EvaluatesFrom) ? { EvaluatesFrom: formatSecond(now) } : {}),
+  };
+  return sealed(document, next, {
+    kind: "defined",
+    identity: document.Identity,
+    definitionHash: DefinitionHash,
+    at: now,
+  });
 }
 
 /** S16: a removed job keeps its state, so that adding it again repeats nothing. */
