@@ -118,6 +118,21 @@ function endedHint({ Hints }: StateDocument, kinds: readonly HintKind[]): Hint |
   return Interval !== undefined && kinds.includes("interval") ? intervalOf(Interval) : null;
 }
 
+export interface HintOnRecord {
+  readonly hint: Hint;
+  readonly setAt: EpochMs;
+}
+
+/** S41: the one that stands in for the schedule at an instant, as far as the document knows; null: none. */
+export function hintOnRecordAt({ Hints }: StateDocument, at: EpochMs): HintOnRecord | null {
+  const { Interval, Oneshot } = Hints ?? {};
+  const known = [
+    ...(Oneshot === undefined ? [] : [{ hint: oneshotOf(Oneshot), setAt: recorded(Oneshot.SetAt) }]),
+    ...(Interval === undefined ? [] : [{ hint: intervalOf(Interval), setAt: recorded(Interval.SetAt) }]),
+  ];
+  return known.find(({ hint, setAt }) => setAt <= at && at < hint.expiresAt) ?? null;
+}
+
 function oneshotOf({ NextRunAt, ExpiresAt, Reason: reason }: NonNullable<HintsState["Oneshot"]>): Hint {
   return { kind: "oneshot", nextRunAt: recorded(NextRunAt), expiresAt: recorded(ExpiresAt), reason };
 }

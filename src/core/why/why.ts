@@ -3,6 +3,7 @@
  * definitions, spans and the present moment come in as arguments.
  */
 import { isErrorCode } from "../base/errors/registry.js";
+import { isEvery } from "../cron/every.js";
 import { compileRule } from "../decision/compile.js";
 import { hintText } from "../governor/hint.js";
 import { isHandled } from "../period/periods.js";
@@ -31,12 +32,13 @@ import {
   waiting,
 } from "./open.js";
 import type { GapEntry, PeriodEntry, RunEntry } from "./records.js";
+import { hinted, lastSlot, nearestRuns, slotRun, sourceText } from "./slots.js";
 
 export function whyPeriod(facts: WhyFacts): WhyAnswer {
   const record = facts.entries.find((entry) => entry.kind === "period" && entry.at === facts.nominalAt);
   const period = periodOf(facts);
   if (record?.kind === "period") return answer(facts, period, ofRecord(facts, record));
-  if (period === null) return answer(facts, null, withoutPeriod(facts));
+  if (period === null) return answer(facts, null, ofSlot(facts) ?? withoutPeriod(facts));
   return answer(facts, period, withoutRecord(facts, period));
 }
 
@@ -91,22 +93,34 @@ function failureText({ startFailure }: PeriodEntry): string {
   return isErrorCode(startFailure) ? `: ${reasonText(notStarted(startFailure))}` : `: ${startFailure}`;
 }
 
-function executed({ entries, nominalAt, document }: WhyFacts): Finding {
-  const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && entry.source === null);
-  const id = formatInstant(nominalAt);
-  const active = document === null ? [] : activeStates(document);
-  const running = active.find((state) => state.PeriodID === id && state.Source === undefined);
-  if (running !== undefined) {
-    const what = running.Holder === undefined ? `PID ${running.PID}` : `a ${running.Holder}`;
-    const text = `running since ${running.StartedAt} (${what})`;
-    return { kind: "running", text, run: run?.kind === "run" ? run : null };
-  }
-  if (run?.kind !== "run") return { kind: "executed", text: "executed" };
-  return { kind: "executed", reason: run.ending?.reason ?? null, text: executedText(run), run };
+/** S40: no period, but a run that came from something else. */
+function ofSlot(facts: WhyFacts): Finding | null {
+  const run = slotRun(facts);
+  return run === null ? lastSlot(facts) : ranAs(facts, run, run.source);
 }
 
-function executedText({ startedAt, endedAt, holder, ending }: RunEntry): string {
-  const begun = `executed: started ${startedAt ?? "at an unknown time"}`;
+function executed(facts: WhyFacts): Finding {
+  const { entries, nominalAt } = facts;
+  const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && entry.source === null);
+  return ranAs(facts, run?.kind === "run" ? run : null, null);
+}
+
+/** `source` null: a period of the schedule. */
+function ranAs({ nominalAt, document }: WhyFacts, run: RunEntry | null, source: string | null): Finding {
+  const id = formatInstant(nominalAt);
+  const active = document === null ? [] : activeStates(document);
+  const running = active.find((state) => state.PeriodID === id && (state.Source ?? null) === source);
+  const whence = source === null ? "" : ` ${sourceText(source)}`;
+  if (running !== undefined) {
+    const what = running.Holder === undefined ? `PID ${running.PID}` : `a ${running.Holder}`;
+    return { kind: "running", text: `running${whence} since ${running.StartedAt} (${what})`, run };
+  }
+  if (run === null) return { kind: "executed", text: `executed${whence}` };
+  return { kind: "executed", reason: run.ending?.reason ?? null, text: executedText(run, whence), run };
+}
+
+function executedText({ startedAt, endedAt, holder, ending }: RunEntry, whence: string): string {
+  const begun = `executed${whence}: started ${startedAt ?? "at an unknown time"}`;
   if (endedAt === null || ending === null) return begun;
   const { reason } = ending;
   return `${begun}, ended ${endedAt}, ${howText(ending, holder)}${reason === null ? "" : ` (${reason})`}`;
@@ -147,7 +161,8 @@ function versionAt(versions: readonly WhyVersion[], at: EpochMs): WhyVersion | u
   return versions.findLast(({ definedAt }) => definedAt <= at) ?? versions[0];
 }
 
-function withoutPeriod({ versions, nominalAt, identity }: WhyFacts): Finding {
+function withoutPeriod(facts: WhyFacts): Finding {
+  const { versions, nominalAt, identity } = facts;
   const version = versionAt(versions, nominalAt);
   if (version === undefined) return { kind: "unknown", text: `no definition of ${identity} is on record` };
   if (version.definition === null) {
@@ -157,12 +172,18 @@ function withoutPeriod({ versions, nominalAt, identity }: WhyFacts): Finding {
   }
   const { schedule } = compileRule(version.definition);
   const nearest = [schedule.previous(nominalAt - 1), schedule.next(nominalAt)].filter((at) => at !== null);
-  const names = nearest.map(formatSecond);
-  const text = `not a period of the schedule "${version.definition.schedule}" (${version.definition.timezone})`;
-  return { kind: "not_a_period", text: `${text}; the nearest ${nearText(names)}`, nearest: names };
+  const runs = nearestRuns(facts);
+  const names = nearest.length === 0 ? runs : nearest.map(formatSecond);
+  const beside = nearest.length === 0 || runs.length === 0 ? "" : `; runs beside it: ${runs.join(", ")}`;
+  const isPaced = isEvery(version.definition.schedule);
+  const text = isPaced
+    ? `no run of the interval "${version.definition.schedule}" is on record at that instant`
+    : `not a period of the schedule "${version.definition.schedule}" (${version.definition.timezone})`;
+  return { kind: "not_a_period", text: `${text}; the nearest ${nearText(names)}${beside}`, nearest: names };
 }
 
 function nearText(names: readonly string[]): string {
+  if (names.length === 0) return "is not on record";
   return names.length === 1 ? `is ${names[0]}` : `are ${names.join(" and ")}`;
 }
 
@@ -177,8 +198,9 @@ function withoutRecord(facts: WhyFacts, period: Period): Finding {
     paused(facts, period.dueAt) ??
     (period.dueAt < keptFromAt ? olderThan(keptFromAt) : null) ??
     down(facts, period) ??
-    waiting(facts, period) ??
+    hinted(facts, period) ??
     notEvaluated(facts) ??
+    waiting(facts, period) ??
     replaced(facts, period) ??
     leftOpen(facts, period) ?? { kind: "unknown", text: "nothing is on record about it" }
   );
