@@ -8,7 +8,7 @@ import type { Decision } from "../decision/model.js";
 import { UNSCHEDULABLE_REASON } from "../decision/record.js";
 import type { HintsInForce } from "../governor/governor.js";
 import type { Policy } from "../job/definition.js";
-import { type EpochMs, floorToSecond, parseInstant } from "../time/instant.js";
+import { type EpochMs, floorToSecond, HOUR_MS, parseInstant } from "../time/instant.js";
 import type { MissedCause } from "./cause.js";
 import { deadlineAt, deadlineMsOf, isPast, startLimitAt } from "./lateness.js";
 import { dueAt, type Occasion, type OccasionSource } from "./occasion.js";
@@ -218,9 +218,14 @@ export function isBeforeDefinition(standing: JobStanding, decision: Decision): b
   return (decision.chosenAt ?? decision.windowEndAt) < floorToSecond(standing.definedAt);
 }
 
+/** Less far ahead, the instants in between were passed over once already, and that stands. */
+export const EVALUATION_AHEAD_MS = HOUR_MS;
+
 /** S14: it was dated by a clock that ran ahead. */
 export function isDatedAhead({ definedAt, evaluatesFromAt = null }: JobStanding, now: EpochMs): boolean {
-  return (definedAt !== null && definedAt > now) || (evaluatesFromAt !== null && evaluatesFromAt > now);
+  return (
+    (definedAt !== null && definedAt > now) || (evaluatesFromAt !== null && evaluatesFromAt > now + EVALUATION_AHEAD_MS)
+  );
 }
 
 /** It was due in a pause, or while a hint was in force. */
