@@ -2,9 +2,11 @@
  * An activation while one step of it is being taken: tells the charts what happened, and routes what they ask of each
  * other. What is left over are the effects that leave the activation. It lives for one step and is seen by nothing else.
  */
+import type { ErrorCode } from "../core/base/errors/registry.js";
+import type { LostTime } from "../core/period/cause.js";
 import { isOwnSource, recordedSource } from "../core/period/occasion.js";
 import type { ActiveRun, RunKey } from "../core/period/policy.js";
-import { activeRuns, isSameRun, type StateDocument } from "../core/state/document.js";
+import { activeRuns, isSameRun, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending } from "../core/state/ending.js";
 import type { Closing } from "../core/state/period-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
@@ -30,6 +32,8 @@ export interface Moment {
   readonly now: EpochMs;
   /** The attempt that it was made for takes its id, and no other one does. */
   readonly gate: GateAhead | null;
+  /** When nobody could look, and why; oldest first. Absent: never. */
+  readonly lost?: readonly LostTime[];
   freshId(): string;
 }
 
@@ -63,8 +67,11 @@ export class Draft {
   notedGapAt: EpochMs | null;
   /** S11: the period that was passed last in this step. */
   elder: Elder | null = null;
-  /** A start failed in this step; the live period is open again. */
-  hasFailed = false;
+  /** A start failed in this step, and why; the live period is open again. */
+  failure: ErrorCode | null = null;
+  /** The clock came for what was waited for: what it has missed by then, it has missed because the clock came late. */
+  isAwaited = false;
+  private pausedTime: LostTime | null = null;
 
   constructor(engine: Engine, scope: JobScope, moment: Moment, from: Activation) {
     this.engine = engine;
@@ -98,6 +105,18 @@ export class Draft {
       slotAt: context.attempt.slotAt,
     }));
     return [...onRecord, ...runs.filter((run) => !onRecord.some((known) => isSameRun(known, run)))];
+  }
+
+  /** When nobody could look. */
+  get lost(): readonly LostTime[] {
+    const { lost = [] } = this.moment;
+    return this.pausedTime === null ? lost : [...lost, this.pausedTime];
+  }
+
+  /** S17: a pause ends in this step. */
+  notePause(untilAt: EpochMs): void {
+    const { pausedFromAt = null } = standingOf(this.document);
+    if (pausedFromAt !== null) this.pausedTime = { cause: "paused", fromAt: pausedFromAt, untilAt };
   }
 
   result(): Activation {
@@ -231,7 +250,7 @@ export class Draft {
         this.recordEnd(attemptId, effect.params.ending);
         return;
       case "refuse":
-        this.hasFailed ||= this.isForLive(attemptId);
+        if (this.isForLive(attemptId)) this.failure = effect.params.code;
         return;
       case "persist":
         // Without a fact nothing changed: a repeated report costs no transaction.

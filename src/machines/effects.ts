@@ -29,8 +29,8 @@ export interface EffectParams {
   readonly terminate: { readonly attemptId: string; readonly graceMs: number; readonly reason: string };
   /** The decision of a period could not be computed; it is tried again (S18). */
   readonly undecided: { readonly nominalAt: EpochMs; readonly failures: number; readonly message: string };
-  /** The clock is behind what was handled: nothing runs until it has caught up (S32). */
-  readonly stateAhead: { readonly lastHandledPeriodId: string };
+  /** The clock is behind what was handled: nothing runs until it has caught up (S32). `definedAt`: of what counts as now (S14). */
+  readonly stateAhead: { readonly lastHandledPeriodId: string; readonly definedAt?: string };
 
   // Between the machines of one identity: they never leave it.
   readonly startAttempt: { readonly startByAt: EpochMs };

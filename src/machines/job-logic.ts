@@ -4,11 +4,12 @@ import { assertNever } from "../core/base/result.js";
 import type { Decision } from "../core/decision/model.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isPaused, type RunKey } from "../core/period/policy.js";
-import { define, pause, resume, retire } from "../core/state/definition-transitions.js";
+import type { Aftermath } from "../core/state/aftermath.js";
+import { define, pause, redate, resume, retire } from "../core/state/definition-transitions.js";
 import { activeStates, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import type { LedgerFact } from "../core/state/facts.js";
-import { type Aftermath, clearHints, expireHints, setHint } from "../core/state/hint-transitions.js";
+import { clearHints, expireHints, setHint } from "../core/state/hint-transitions.js";
 import { type Closing, claimPeriod, claimSlot, closePeriod, type SlotClaim } from "../core/state/period-transitions.js";
 import { completeRun, confirmRun } from "../core/state/run-transitions.js";
 import { type Transition, unchanged } from "../core/state/transition.js";
@@ -46,9 +47,17 @@ export type RecordEvent =
   | { readonly type: "RUN_CONFIRMED"; readonly run: RunKey }
   | { readonly type: "RUN_ENDED"; readonly run: RunKey; readonly ending: Ending; readonly now: EpochMs }
   | { readonly type: "DEFINED"; readonly hash: string; readonly carriedAt: EpochMs | null; readonly now: EpochMs }
+  /** S14: the clock is behind what the document is dated. */
+  | { readonly type: "REDATED"; readonly now: EpochMs }
   | { readonly type: "REMOVED"; readonly now: EpochMs }
-  | { readonly type: "PAUSED"; readonly untilAt: EpochMs; readonly reason: string; readonly now: EpochMs }
-  | { readonly type: "RESUMED"; readonly now: EpochMs }
+  | {
+      readonly type: "PAUSED";
+      readonly untilAt: EpochMs;
+      readonly reason: string;
+      readonly catchesUp?: boolean;
+      readonly now: EpochMs;
+    }
+  | { readonly type: "RESUMED"; readonly aftermath?: Aftermath | null; readonly now: EpochMs }
   | { readonly type: "HINTED"; readonly hint: Hint; readonly now: EpochMs }
   | {
       readonly type: "UNHINTED";
@@ -63,7 +72,8 @@ export type RecordEvent =
 export type JobEvent =
   | RecordEvent
   | { readonly type: "CONFIGURED"; readonly isSuspended: boolean; readonly historyLimit: number }
-  | { readonly type: "TICK"; readonly now: EpochMs }
+  /** `aftermath`: if the pause is over by then. */
+  | { readonly type: "TICK"; readonly aftermath?: Aftermath | null; readonly now: EpochMs }
   | { readonly type: "PLANNED" }
   | { readonly type: "DUE" }
   /** The live period needs no outcome, or is looked for anew. */
@@ -93,12 +103,14 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
       return completeRun(document, event.run, event.ending, event.now, historyLimit);
     case "DEFINED":
       return define(document, event.hash, event.carriedAt, event.now);
+    case "REDATED":
+      return redate(document, event.now);
     case "REMOVED":
       return retire(document, event.now);
     case "PAUSED":
-      return pause(document, event.untilAt, event.reason, event.now);
+      return pause(document, event.untilAt, event.reason, event.now, event.catchesUp);
     case "RESUMED":
-      return resume(document, event.now);
+      return resume(document, event.now, event.aftermath);
     case "HINTED":
       return setHint(document, event.hint, event.now);
     case "UNHINTED":
@@ -106,7 +118,7 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
     case "HINTS_EXPIRED":
       return expireHints(document, event.aftermath, event.now);
     case "TICK":
-      return isPauseOver({ document }, event) ? resume(document, event.now) : unchanged(document);
+      return isPauseOver({ document }, event) ? resume(document, event.now, event.aftermath) : unchanged(document);
     case "NOTED":
       return { document, facts: [event.fact] };
     case "CONFIGURED":

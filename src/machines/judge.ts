@@ -2,12 +2,15 @@
  * The live occasion of an activation: what is to be done about it, and what becomes of a start that failed. Which one it
  * is, is found in `plan.ts`. Works on the draft of one step.
  */
-import { deadlineAt, retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
+import type { ErrorCode } from "../core/base/errors/registry.js";
+import { type LostTime, missedCause } from "../core/period/cause.js";
+import { deadlineAt, deadlineMsOf, retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
 import { isOwnSource } from "../core/period/occasion.js";
 import type { Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
-import { floorToSecond } from "../core/time/instant.js";
+import { type EpochMs, floorToSecond } from "../core/time/instant.js";
 import { type Draft, isUnclaimed } from "./draft.js";
+import type { PeriodContext } from "./period-logic.js";
 import { planLive, successorDueAt } from "./plan.js";
 
 /** A bound on the periods that one step may settle; the next wake goes on where it ended. */
@@ -34,7 +37,27 @@ function judgeLive(draft: Draft): boolean {
     heldUntilAt,
     successorDueAt: failures > 0 ? successorDueAt(draft) : null,
   });
-  return apply(draft, verdict);
+  return apply(draft, verdict.kind === "missed" ? explained(draft, verdict) : verdict);
+}
+
+/** S24: not only that the deadline has passed, but what for. */
+function explained(draft: Draft, judged: Extract<Verdict, { kind: "missed" }>): Verdict {
+  const { period } = draft;
+  const limitAt = period === null ? null : limitOf(draft, period.context);
+  if (period === null || limitAt === null) return judged;
+  const { occasion, failure } = period.context;
+  const late: readonly LostTime[] = draft.isAwaited
+    ? [{ cause: "stalled", fromAt: occasion.dueAt, untilAt: draft.moment.now }]
+    : [];
+  const lost = [...late, ...draft.lost];
+  return { kind: "missed", ...missedCause(judged.reason, { limitAt, failure, lost }) };
+}
+
+/** S20: null: there is no limit. */
+function limitOf({ scope }: Draft, { occasion, heldUntilAt }: PeriodContext): EpochMs | null {
+  const { chosenAt } = occasion;
+  if (occasion.source !== "cron" || chosenAt === null) return null;
+  return deadlineAt(chosenAt, deadlineMsOf(scope.policy.deadlineMs, occasion.decision), heldUntilAt);
 }
 
 /** Carries a verdict to the occasion. True: it is settled or passed, look at the next. */
@@ -89,17 +112,15 @@ function passOver(draft: Draft, reason: "already_handled" | "before_definition" 
 }
 
 /** S24, S25: nothing was started; the occasion stays open until its deadline has passed, if it has one. */
-export function failStart(draft: Draft): void {
-  const { period, scope, moment } = draft;
+export function failStart(draft: Draft, code: ErrorCode): void {
+  const { period, moment } = draft;
   const occasion = period?.context.occasion;
   if (period === null || occasion === undefined || occasion.chosenAt === null || !isUnderWay(draft)) {
     return;
   }
-  const limitAt =
-    occasion.source === "cron"
-      ? deadlineAt(occasion.chosenAt, scope.policy.deadlineMs, period.context.heldUntilAt)
-      : Number.POSITIVE_INFINITY;
-  draft.tellPeriod({ type: "START_FAILED", retryAt: retryAt(period.context.failures + 1, limitAt, moment.now) });
+  const limitAt = limitOf(draft, period.context) ?? Number.POSITIVE_INFINITY;
+  const dueAgainAt = retryAt(period.context.failures + 1, limitAt, moment.now);
+  draft.tellPeriod({ type: "START_FAILED", code, retryAt: dueAgainAt });
 }
 
 /** S25: once nothing that was claimed is left, the start grace counts anew and the start proceeds. */

@@ -1,7 +1,9 @@
 /** What the period chart knows, is told, and asks. */
+import type { ErrorCode } from "../core/base/errors/registry.js";
 import type { Occasion } from "../core/period/occasion.js";
 import type { Verdict } from "../core/period/policy.js";
 import type { Ending } from "../core/state/ending.js";
+import type { Closing } from "../core/state/period-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { EffectParams } from "./effects.js";
 
@@ -13,6 +15,8 @@ export interface PeriodContext {
   readonly verdict: Verdict | null;
   /** S24, S25: how often a start has failed. */
   readonly failures: number;
+  /** What stood in the way of the last one; null: none failed. */
+  readonly failure: ErrorCode | null;
   /** When to try again; null unless retrying. */
   readonly retryAt: EpochMs | null;
   readonly ending: Ending | null;
@@ -29,13 +33,13 @@ export type PeriodEvent =
   /** S25: every victim's tree is verified gone. */
   | { readonly type: "CLEARED"; readonly startByAt: EpochMs }
   /** S24, S25: nothing was started. */
-  | { readonly type: "START_FAILED"; readonly retryAt: EpochMs }
+  | { readonly type: "START_FAILED"; readonly code: ErrorCode; readonly retryAt: EpochMs }
   /** The claim is durable. */
   | { readonly type: "CLAIMED" }
   | { readonly type: "COMPLETED"; readonly ending: Ending };
 
 export function firstContext({ occasion, heldUntilAt }: PeriodInput): PeriodContext {
-  return { occasion, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null };
+  return { occasion, heldUntilAt, verdict: null, failures: 0, failure: null, retryAt: null, ending: null };
 }
 
 /** SPEC: eligible when `now >= chosen_time`. Nothing ever triggers early (S6). */
@@ -56,7 +60,8 @@ export function takeClearance(event: PeriodEvent): Partial<PeriodContext> {
 }
 
 export function countFailure(context: PeriodContext, event: PeriodEvent): Partial<PeriodContext> {
-  return event.type === "START_FAILED" ? { failures: context.failures + 1, retryAt: event.retryAt } : {};
+  if (event.type !== "START_FAILED") return {};
+  return { failures: context.failures + 1, failure: event.code, retryAt: event.retryAt };
 }
 
 export function takeEnding(event: PeriodEvent): Partial<PeriodContext> {
@@ -75,7 +80,7 @@ export function victimParams({ verdict }: PeriodContext): EffectParams["endVicti
 export function settleParams({ verdict }: PeriodContext): EffectParams["settle"] {
   switch (verdict?.kind) {
     case "missed":
-      return { closing: { outcome: "missed", reason: verdict.reason } };
+      return { closing: missed(verdict) };
     case "skipped":
       return { closing: { outcome: "skipped", reason: verdict.reason } };
     case "unschedulable":
@@ -83,4 +88,8 @@ export function settleParams({ verdict }: PeriodContext): EffectParams["settle"]
     default:
       throw new Error(`invariant broken: the verdict ${verdict?.kind} closes no period`);
   }
+}
+
+function missed({ kind: outcome, ...cause }: Extract<Verdict, { readonly kind: "missed" }>): Closing {
+  return { outcome, ...cause };
 }

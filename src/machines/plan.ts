@@ -3,13 +3,14 @@
  * hint has planned (S13, S40, S41). Works on the draft of one step, and judges nothing.
  */
 import type { Decision } from "../core/decision/model.js";
+import { gapCause } from "../core/period/cause.js";
 import { governedOccasion, isGoverned, isHinted } from "../core/period/governed.js";
 import { retryDelayMs } from "../core/period/lateness.js";
 import { type CronOccasion, cronOccasion, dueAt, type Occasion } from "../core/period/occasion.js";
 import type { PeriodGap } from "../core/period/periods.js";
-import { isBeforeDefinition, type JobStanding } from "../core/period/policy.js";
+import { isBeforeDefinition, isPaused, type JobStanding } from "../core/period/policy.js";
+import type { Aftermath } from "../core/state/aftermath.js";
 import { standingOf } from "../core/state/document.js";
-import type { Aftermath } from "../core/state/hint-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { Elder } from "./activation.js";
 import { resolve } from "./advance.js";
@@ -54,13 +55,28 @@ export function take(draft: Draft, nominalAt: EpochMs | null): void {
  * no outcome, and is not evaluated afterwards. null: another one goes on, or there is no schedule that it stood in for.
  */
 export function aftermathOf(draft: Draft, left: JobStanding["hints"], endedAt: EpochMs): Aftermath | null {
-  const { scope, engine, document, moment } = draft;
+  const { scope, document, moment } = draft;
+  const goesOn = left !== undefined && isHinted({ ...standingOf(document), hints: left }, moment.now);
+  return goesOn || scope.compiled.everyMs !== null ? null : passedUntil(draft, endedAt, null);
+}
+
+/** S17: what passed in a pause is not evaluated. null: the pause catches up, or there is nothing that could have passed. */
+export function aftermathOfPause(draft: Draft, endedAt: EpochMs): Aftermath | null {
+  const { scope, document } = draft;
   const standing = standingOf(document);
-  const goesOn = left !== undefined && isHinted({ ...standing, hints: left }, moment.now);
-  if (goesOn || scope.compiled.everyMs !== null) {
+  const isFree = scope.compiled.everyMs === null && !isHinted(standing, endedAt);
+  if (!isFree || standing.catchesUp === true || document.RemovedAt !== undefined) {
     return null;
   }
-  const { liveAt, gap } = engine.planOnReturn(scope.compiled, standing, endedAt);
+  const passed = passedUntil(draft, endedAt, standing.pausedFromAt ?? null);
+  // While it is suspended nothing is evaluated anyway, and that is what is to be said of these periods.
+  return scope.policy.suspend ? { ...passed, gap: null } : passed;
+}
+
+/** `sinceAt`: what lies before the period that was current then was told already; null: nothing was. */
+function passedUntil(draft: Draft, endedAt: EpochMs, sinceAt: EpochMs | null): Aftermath {
+  const { scope, engine, document } = draft;
+  const { liveAt, gap } = engine.planOnReturn(scope.compiled, { ...standingOf(document), sinceAt }, endedAt);
   const isPassed = liveAt !== null && liveAt <= endedAt + scope.compiled.leadMs && dueBefore(draft, liveAt, endedAt);
   if (!isPassed) {
     return { fromAt: endedAt, gap };
@@ -128,8 +144,8 @@ function returnAt(draft: Draft): EpochMs | null {
   if (plan.isStateAhead) {
     draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId: document.LastHandledPeriodID } });
   }
-  // S17: while it is suspended nothing is evaluated, and that is what is to be said of these periods.
-  if (plan.gap !== null && !scope.policy.suspend) {
+  // S17: while it is suspended or paused nothing is evaluated, and that is what is to be said of these periods.
+  if (plan.gap !== null && !scope.policy.suspend && !isPaused(standingOf(document), moment.now)) {
     noteGap(draft, plan.gap);
   }
   return plan.liveAt;
@@ -177,7 +193,7 @@ function nextPeriodOf(draft: Draft): CronOccasion | null {
 function live(draft: Draft, occasion: Occasion, heldUntilAt: EpochMs | null): void {
   draft.period = resolve(draft.engine.period, {
     value: "planned",
-    context: { occasion, heldUntilAt, verdict: null, failures: 0, retryAt: null, ending: null },
+    context: { occasion, heldUntilAt, verdict: null, failures: 0, failure: null, retryAt: null, ending: null },
   });
   draft.tellJob({ type: "PLANNED" });
 }
@@ -186,7 +202,9 @@ function live(draft: Draft, occasion: Occasion, heldUntilAt: EpochMs | null): vo
 function noteGap(draft: Draft, gap: PeriodGap): void {
   if (draft.notedGapAt === null || gap.lastAt > draft.notedGapAt) {
     const { identity } = draft.scope.compiled.rule;
-    draft.tellJob({ type: "NOTED", fact: { kind: "periods_not_evaluated", identity, ...gap, at: draft.moment.now } });
+    const reason = gapCause(gap, draft.lost);
+    const about = { identity, ...gap, ...(reason === null ? {} : { reason }), at: draft.moment.now };
+    draft.tellJob({ type: "NOTED", fact: { kind: "periods_not_evaluated", ...about } });
     draft.notedGapAt = gap.lastAt;
   }
 }

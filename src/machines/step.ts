@@ -7,6 +7,7 @@ import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isGoverned } from "../core/period/governed.js";
 import { isPast, startLimitAt } from "../core/period/lateness.js";
 import { isOwnSource, recordedSource, type SlotOccasion } from "../core/period/occasion.js";
+import { isDatedAhead } from "../core/period/policy.js";
 import { activeRuns, isSlotUsed, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import { hintsAfter } from "../core/state/hint-transitions.js";
@@ -17,7 +18,7 @@ import { Draft, type Ended, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
 import { ENGINE, type Engine } from "./engine.js";
 import { apply, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
-import { aftermathOf, successorDueAt, take } from "./plan.js";
+import { aftermathOf, aftermathOfPause, successorDueAt, take } from "./plan.js";
 
 export type ActivationEvent =
   /**
@@ -45,7 +46,7 @@ export type ActivationEvent =
    */
   | { readonly type: "DEFINE"; readonly hash: string; readonly carriedAt: EpochMs | null }
   | { readonly type: "REMOVE" }
-  | { readonly type: "PAUSE"; readonly untilAt: EpochMs; readonly reason: string }
+  | { readonly type: "PAUSE"; readonly untilAt: EpochMs; readonly reason: string; readonly catchesUp?: boolean }
   | { readonly type: "RESUME" }
   /** S41: from here on, and until its TTL, this says when the job runs. */
   | { readonly type: "HINT"; readonly hint: Hint }
@@ -77,7 +78,13 @@ export function createStepper(engine: Engine): Stepper {
 
 export const step: Stepper = createStepper(ENGINE);
 
+/** What is heard of a pause after it is over finds it ended first; these two have no use for that. */
+const LEAVES_PAUSE: ReadonlySet<ActivationEvent["type"]> = new Set(["REMOVE", "RESUME"]);
+
 function receive(draft: Draft, event: ActivationEvent): void {
+  if (!LEAVES_PAUSE.has(event.type)) {
+    endPause(draft);
+  }
   switch (event.type) {
     case "WAKE":
       wake(draft, event.isReturning, event.nominalAt);
@@ -97,7 +104,7 @@ function receive(draft: Draft, event: ActivationEvent): void {
       if (isGoverned(draft.scope.compiled, standingOf(draft.document))) evaluate(draft, false);
       return;
     case "RESUME":
-      draft.tellJob({ type: "RESUMED", now: draft.moment.now });
+      resume(draft);
       evaluate(draft, true);
       return;
     case "HINT":
@@ -115,20 +122,55 @@ function receive(draft: Draft, event: ActivationEvent): void {
 
 function wake(draft: Draft, isReturning: boolean, nominalAt: EpochMs | null): void {
   const { now } = draft.moment;
-  const wasPaused = draft.document.Pause !== undefined;
-  if (wasPaused) {
-    draft.tellJob({ type: "TICK", now });
+  draft.isAwaited = draft.period === null ? nominalAt !== null : draft.period.matches("planned");
+  if (isReturning) {
+    redate(draft);
   }
   for (const attempt of draft.attempts) {
     draft.tellAttempt(idOf(attempt), { type: "TICK", now });
   }
   expireHints(draft);
-  const hasReturned = isReturning || (wasPaused && draft.document.Pause === undefined);
+  const hasReturned = isReturning || draft.mustReturn;
   const isResting = draft.period === null && draft.undecided === null && draft.document.RemovedAt === undefined;
   if (!hasReturned && isResting && !isGoverned(draft.scope.compiled, standingOf(draft.document))) {
     take(draft, nominalAt);
   }
   evaluate(draft, hasReturned);
+}
+
+/** S17: a pause ends by itself. What passed in it is told, and the job looks at where it is. */
+function endPause(draft: Draft): void {
+  const { document, moment } = draft;
+  const { pausedUntilAt } = document.Pause === undefined ? NOT_PAUSED : standingOf(document);
+  if (pausedUntilAt === null || moment.now < pausedUntilAt) {
+    return;
+  }
+  const aftermath = aftermathOfPause(draft, pausedUntilAt);
+  draft.notePause(pausedUntilAt);
+  draft.tellJob({ type: "TICK", aftermath, now: moment.now });
+  draft.mustReturn = true;
+}
+
+/** S14, S32: nothing would run until the clock has caught up with it, and nobody would know why. */
+function redate(draft: Draft): void {
+  const { document, moment } = draft;
+  const { LastHandledPeriodID: lastHandledPeriodId, DefinedAt: definedAt = "" } = document;
+  if (document.RemovedAt !== undefined || !isDatedAhead(standingOf(document), moment.now)) {
+    return;
+  }
+  draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId, definedAt } });
+  draft.tellJob({ type: "REDATED", now: moment.now });
+}
+
+const NOT_PAUSED = { pausedUntilAt: null };
+
+function resume(draft: Draft): void {
+  const { document, moment } = draft;
+  const { pausedUntilAt } = standingOf(document);
+  const endedAt = Math.min(moment.now, pausedUntilAt ?? moment.now);
+  const aftermath = document.Pause === undefined ? null : aftermathOfPause(draft, endedAt);
+  draft.notePause(endedAt);
+  draft.tellJob({ type: "RESUMED", aftermath, now: moment.now });
 }
 
 /** S41: at the moment a hint's TTL has passed the job goes by what is left. What is being started goes on. */
@@ -186,8 +228,10 @@ function report(draft: Draft, event: Extract<ActivationEvent, { readonly attempt
     draft.tellAttempt(attemptId, event);
   }
   const isStubborn = event.type === "TERMINATED" && !event.isGone;
-  if (draft.hasFailed || (isStubborn && draft.period?.matches({ eligible: "clearing" }) === true)) {
-    failStart(draft);
+  if (draft.failure !== null) {
+    failStart(draft, draft.failure);
+  } else if (isStubborn && draft.period?.matches({ eligible: "clearing" }) === true) {
+    failStart(draft, "replace-not-terminated");
   }
   startIfCleared(draft);
   // S41: a run that has ended may be what the next slot was waiting for.

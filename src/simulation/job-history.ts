@@ -26,6 +26,14 @@ export interface HintSpan {
   surelyFromAt: EpochMs | null;
 }
 
+export interface PauseSpan {
+  readonly fromAt: EpochMs;
+  untilAt: EpochMs;
+  readonly catchesUp: boolean;
+  /** From when on the daemon had it on record for certain; null: perhaps never. */
+  surelyFromAt: EpochMs | null;
+}
+
 export interface SlotStart {
   readonly source: string;
   readonly slotAt: EpochMs;
@@ -55,7 +63,7 @@ export function minuteOf(nominalAt: EpochMs): number {
 
 export class JobHistory {
   readonly versions: VersionInForce[] = [];
-  readonly pauses: { fromAt: EpochMs; untilAt: EpochMs }[] = [];
+  readonly pauses: PauseSpan[] = [];
   readonly gaps: GapOnRecord[] = [];
   /** By minute: the outcome on record. */
   readonly outcomes = new Map<number, RecordedOutcome>();
@@ -92,8 +100,12 @@ export class JobHistory {
     this.versions.push({ definition, fromAt });
   }
 
-  pause(fromAt: EpochMs, untilAt: EpochMs): void {
-    this.pauses.push({ fromAt, untilAt });
+  /** A newer one takes the place of an older one. */
+  pause(fromAt: EpochMs, untilAt: EpochMs, catchesUp: boolean): PauseSpan {
+    this.resume(fromAt);
+    const span = { fromAt, untilAt, catchesUp, surelyFromAt: null };
+    this.pauses.push(span);
+    return span;
   }
 
   /** One of a kind: a newer one ends the older. */

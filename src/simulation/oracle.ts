@@ -7,6 +7,7 @@ import { compileRule } from "../core/decision/compile.js";
 import { decide } from "../core/decision/decide.js";
 import type { CompiledRule } from "../core/decision/model.js";
 import type { JobDefinition } from "../core/job/definition.js";
+import { longestDeadlineMs } from "../core/period/lateness.js";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../core/time/instant.js";
 import { type Circumstances, countUp, type JobHistory, minuteOf, type Span } from "./job-history.js";
 import type { RecordedOutcome } from "./records.js";
@@ -93,7 +94,7 @@ function* periodsDue(compiled: CompiledRule, fromAt: EpochMs, untilAt: EpochMs):
 
 function fateOf(
   job: JobHistory,
-  { policy, pace }: JobDefinition,
+  { policy, pace, window }: JobDefinition,
   { nominalAt, dueAt }: Due,
   untilAt: EpochMs,
   around: Circumstances,
@@ -105,7 +106,11 @@ function fateOf(
   if (isWithin(job.hints, dueAt)) return "not_evaluated";
   if (isWithin(around.absences, dueAt)) return "down";
   const openMs =
-    policy.deadlineMs + (pace?.minMs ?? 0) + around.settings.startGraceMs + around.settings.killGraceMs + SLACK_MS;
+    longestDeadlineMs(policy.deadlineMs, window.durationMs) +
+    (pace?.minMs ?? 0) +
+    around.settings.startGraceMs +
+    around.settings.killGraceMs +
+    SLACK_MS;
   // Periods are met in order: what a later one has been met after is not open any more.
   if (dueAt + openMs >= around.endAt && !hasLater(job, nominalAt)) return "open";
   // The clock, or another definition, came in between while it was still being tried.
@@ -124,6 +129,15 @@ function isWithin(spans: readonly Span[], at: EpochMs): boolean {
   return spans.some(({ fromAt, untilAt }) => fromAt <= at && at < untilAt);
 }
 
+/** S17: what was due in a pause never runs, unless that one catches up. */
+function isPassedInPause({ pauses }: JobHistory, chosenAt: EpochMs, startedAt: EpochMs): boolean {
+  return pauses.some(({ surelyFromAt, untilAt, catchesUp }) => {
+    return (
+      !catchesUp && surelyFromAt !== null && surelyFromAt < chosenAt && chosenAt < untilAt && startedAt >= chosenAt
+    );
+  });
+}
+
 /** Nothing starts before the instant that one of its definitions chose, nor long after its deadline. */
 function* untimely(job: JobHistory, around: Circumstances): Iterable<string> {
   const rules = job.versions.flatMap(({ definition }) =>
@@ -136,7 +150,8 @@ function* untimely(job: JobHistory, around: Circumstances): Iterable<string> {
       if (!compiled.schedule.matches(nominalAt)) return false;
       const { chosenAt } = decide(compiled, nominalAt);
       if (chosenAt === null || startedAt < chosenAt) return false;
-      const { deadlineMs } = definition.policy;
+      if (around.repeats.length === 0 && isPassedInPause(job, chosenAt, startedAt)) return false;
+      const deadlineMs = longestDeadlineMs(definition.policy.deadlineMs, definition.window.durationMs);
       const latestMs =
         2 * (deadlineMs + startGraceMs) +
         killGraceMs +

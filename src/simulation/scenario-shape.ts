@@ -102,6 +102,7 @@ export const ACT_SHAPE = z
       .optional(),
     job: z.string().meta({ description: "Which identities: * stands for any characters, ? for one." }).optional(),
     reason: z.string().meta({ description: "Why a pause or a hint." }).optional(),
+    catch_up: z.boolean().meta({ description: "Pause: what is current when it ends is started then." }).optional(),
     every: span("Hint: the interval from the start of one run to the next.", ["30s"]).optional(),
     next: instant.meta({ description: "Hint: one run at this RFC 3339 instant." }).optional(),
     errno: z.enum(["EIO", "ENOSPC"]).meta({ description: "How the write fails; EIO by default." }).optional(),

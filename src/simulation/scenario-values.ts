@@ -94,7 +94,7 @@ const ALLOWED: Readonly<Record<Deed, readonly (keyof RawAct)[]>> = {
   jump: ["by"],
   freeze: ["for"],
   "store-failure": ["for", "errno", "durable"],
-  pause: ["job", "for", "reason"],
+  pause: ["job", "for", "reason", "catch_up"],
   resume: ["job"],
   hint: ["job", "every", "next", "for", "reason"],
   unhint: ["job"],
@@ -189,7 +189,8 @@ function actOf(
       return { do: deed };
     case "pause": {
       const { job, reason = "simulated" } = raw;
-      if (job !== undefined && forMs !== undefined) return { do: deed, job, forMs, reason };
+      const catchUp = raw.catch_up === undefined ? {} : { catchesUp: raw.catch_up };
+      if (job !== undefined && forMs !== undefined) return { do: deed, job, forMs, reason, ...catchUp };
       needed("job", "write job: and which ones");
       return needed("for", "write for: and how long it lasts");
     }

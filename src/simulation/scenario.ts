@@ -43,7 +43,13 @@ export type Act<Config = Loaded> =
   | { readonly do: "freeze"; readonly forMs: number }
   /** The next write fails, which ends the daemon. `isDurable`: what a failed sync leaves open. */
   | { readonly do: "store-failure"; readonly errno: StoreErrno; readonly isDurable: boolean; readonly forMs: number }
-  | { readonly do: "pause"; readonly job: string; readonly forMs: number; readonly reason: string }
+  | {
+      readonly do: "pause";
+      readonly job: string;
+      readonly forMs: number;
+      readonly reason: string;
+      readonly catchesUp?: boolean;
+    }
   /** S41: judged when it happens, as `kron hint` is. */
   | { readonly do: "hint"; readonly job: string; readonly wish: HintWish }
   | { readonly do: "unhint"; readonly job: string }

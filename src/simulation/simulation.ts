@@ -313,8 +313,10 @@ class Simulation {
     this.machine.begin(async (supervisor) => {
       try {
         if (act.do === "pause") {
-          job.pause(now, now + act.forMs);
-          await supervisor.pause(identity, now + act.forMs, act.reason);
+          const { forMs, reason, catchesUp = false } = act;
+          const span = job.pause(now, now + forMs, catchesUp);
+          await supervisor.pause(identity, now + forMs, reason, catchesUp);
+          span.surelyFromAt = this.machine.clock.now();
         } else if (act.do === "resume") {
           job.resume(now);
           await supervisor.resume(identity);

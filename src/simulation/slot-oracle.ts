@@ -2,7 +2,9 @@
  * Intervals and hints (S40-S42), judged after the fact by a slow and simple reading: who may have asked for each run, how
  * far it is from the one before, and whether a job went on running. It knows nothing of how occasions are planned.
  */
+
 import { compileRule } from "../core/decision/compile.js";
+import { longestDeadlineMs } from "../core/period/lateness.js";
 import { formatDuration } from "../core/time/duration.js";
 import { type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../core/time/instant.js";
 import type { Circumstances, HintSpan, JobHistory, SlotStart, Span } from "./job-history.js";
@@ -117,7 +119,7 @@ function* silent(
     if (policy.suspend || policy.concurrency !== "allow" || policy.maxActive !== null || job.refused > 0) continue;
     const untilAt = Math.min(job.versions[index + 1]?.fromAt ?? around.endAt, around.endAt);
     const stepMs = Math.max(Math.min(compiled.everyMs, compiled.maxMs ?? compiled.everyMs), compiled.minMs ?? 0);
-    const longestMs = stepMs + policy.deadlineMs + startGraceMs + killGraceMs + SLACK_MS;
+    const longestMs = stepMs + longestDeadlineMs(policy.deadlineMs, 0) + startGraceMs + killGraceMs + SLACK_MS;
     const held: readonly Span[] = [...around.absences, ...around.repeats, ...job.pauses, ...hints];
     const marks = [fromAt, ...starts.filter((at) => at > fromAt && at < untilAt), untilAt];
     for (const [place, toAt] of marks.entries()) {

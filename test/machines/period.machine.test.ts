@@ -21,7 +21,7 @@ const ENDING = { kind: "exited", code: 3, signal: null, reason: null } as const;
 const judged = (verdict: Verdict, now = CHOSEN): PeriodEvent => ({ type: "JUDGED", verdict, now });
 const CLAIMED: PeriodEvent = { type: "CLAIMED" };
 const COMPLETED: PeriodEvent = { type: "COMPLETED", ending: ENDING };
-const FAILED: PeriodEvent = { type: "START_FAILED", retryAt: CHOSEN + 1000 };
+const FAILED: PeriodEvent = { type: "START_FAILED", code: "fork-failed", retryAt: CHOSEN + 1000 };
 const CLEARED: PeriodEvent = { type: "CLEARED", startByAt: CHOSEN + 90_000 };
 
 /** As `eligible.starting`, and the effects on the way. */

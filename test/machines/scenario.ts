@@ -3,6 +3,7 @@ import { compileRule } from "../../src/core/decision/compile.js";
 import type { SchedulingRule } from "../../src/core/decision/rule.js";
 import type { Policy } from "../../src/core/job/definition.js";
 import { newDocument, type StateDocument } from "../../src/core/state/document.js";
+import type { LedgerFact } from "../../src/core/state/facts.js";
 import { formatInstant } from "../../src/core/time/instant.js";
 import {
   type Activation,
@@ -29,6 +30,7 @@ export class Scenario {
   activation: Activation;
   private readonly step: Stepper;
   private arms = 0;
+  readonly facts: LedgerFact[] = [];
   private successorDueAt: number | null = null;
 
   constructor({ rule, policy, scope, document, step: stepper }: Plot = {}) {
@@ -100,6 +102,7 @@ export class Scenario {
     this.arms += taken.effects.filter((effect) => effect.type === "arm").length;
     this.activation = taken.activation;
     this.successorDueAt = taken.successorDueAt;
+    this.facts.push(...taken.effects.flatMap(({ type, params }) => (type === "persist" ? params.facts : [])));
     return taken.effects.map(wordsOf);
   }
 }

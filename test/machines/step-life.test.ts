@@ -17,7 +17,7 @@ const T10 = "2026-03-01T10:00:00Z";
 const T11 = "2026-03-01T11:00:00Z";
 
 describe("suspend, pause, removal", () => {
-  it("S17: paused: no trigger and nothing handled; ends by itself, and only the current period is evaluated", () => {
+  it("S17: paused: no trigger and nothing handled; ends by itself, and what passed in it never runs", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { deadlineMs: 3_600_000 } });
     expect(
       job.tell("2026-03-01T09:30:00Z", { type: "PAUSE", untilAt: at("2026-03-01T12:30:00Z"), reason: "x" }),
@@ -27,11 +27,45 @@ describe("suspend, pause, removal", () => {
       HANDLED_9.LastHandledPeriodID,
       "2026-03-01T12:30:00Z",
     ]);
+    expect(job.wake("2026-03-01T12:30:00Z")).toEqual(["persist resumed+periods_not_evaluated"]);
+    expect([job.live, job.wakeAt]).toEqual(["2026-03-01T13:00:00Z planned", "2026-03-01T13:00:00Z"]);
+    expect(job.document.EvaluatesFrom).toBe("2026-03-01T12:30:00Z");
+    expect(job.wake("2026-03-01T13:00:00Z")).toEqual(["arm a1 period 2026-03-01T13:00:00Z"]);
+  });
+
+  it("S17: resumed before its end: likewise, and what is still to come runs", () => {
+    const job = new Scenario({ document: HANDLED_9, policy: { deadlineMs: 3_600_000 } });
+    job.tell("2026-03-01T09:30:00Z", { type: "PAUSE", untilAt: at("2026-03-01T12:30:00Z"), reason: "x" });
+    job.wake(T10);
+    expect(job.tell("2026-03-01T10:20:00Z", { type: "RESUME" })).toEqual(["persist resumed+periods_not_evaluated"]);
+    expect(job.wake(T11)).toEqual([`arm a1 period ${T11}`]);
+  });
+
+  it("S17: one that catches up: the current period runs, and those before it are told as paused", () => {
+    const job = new Scenario({ document: HANDLED_9, policy: { deadlineMs: 3_600_000 } });
+    const pause = { type: "PAUSE", untilAt: at("2026-03-01T12:30:00Z"), reason: "x", catchesUp: true } as const;
+    job.tell("2026-03-01T09:30:00Z", pause);
     expect(job.wake("2026-03-01T12:30:00Z")).toEqual([
       "persist resumed",
       "persist periods_not_evaluated",
       "arm a1 period 2026-03-01T12:00:00Z",
     ]);
+  });
+
+  it("S17, S20: one that catches up too late: the period is missed for the pause", () => {
+    const job = new Scenario({ document: HANDLED_9 });
+    const pause = { type: "PAUSE", untilAt: at("2026-03-01T10:30:00Z"), reason: "x", catchesUp: true } as const;
+    job.tell("2026-03-01T09:30:00Z", pause);
+    expect(job.wake("2026-03-01T10:30:00Z")).toEqual(["persist resumed", "persist missed(paused)"]);
+  });
+
+  it("S17: what a pause has found told already is not told again", () => {
+    const job = new Scenario({ document: HANDLED_9, rule: { window: { mode: "after", durationMs: 3_000_000 } } });
+    expect(job.wake("2026-03-01T14:00:01Z", true)).toEqual(["persist periods_not_evaluated"]);
+    job.tell("2026-03-01T14:00:02Z", { type: "PAUSE", untilAt: at("2026-03-01T14:59:00Z"), reason: "x" });
+    const step = job.tell("2026-03-01T14:59:00Z", { type: "WAKE", isReturning: false, nominalAt: null });
+    expect(step).toEqual(["persist resumed+periods_not_evaluated"]);
+    expect(job.facts.at(-1)).toMatchObject({ firstAt: at("2026-03-01T14:00:00Z"), count: 1, reason: "paused" });
   });
 
   it("S17: suspended: no trigger; no timer", () => {
@@ -113,18 +147,17 @@ describe("first sight and edits", () => {
 
 describe("gaps and order (S13)", () => {
   it("returning: only the current period; one note for the gap, and only when it grows", () => {
-    const Pause = { Until: "2026-03-02T00:00:00Z", Reason: "work" };
-    const job = new Scenario({ document: { ...HANDLED_9, Pause } });
-    expect(job.wake("2026-03-01T14:10:00Z", true)).toEqual(["persist periods_not_evaluated"]);
-    expect(job.wake("2026-03-01T14:20:00Z", true)).toEqual([]);
-    expect(job.wake("2026-03-01T15:20:00Z", true)).toEqual(["persist periods_not_evaluated"]);
+    const job = new Scenario({ document: HANDLED_9, rule: { window: { mode: "after", durationMs: 3_000_000 } } });
+    expect(job.wake("2026-03-01T14:00:01Z", true)).toEqual(["persist periods_not_evaluated"]);
+    expect(job.wake("2026-03-01T14:00:02Z", true)).toEqual([]);
+    expect(job.wake("2026-03-01T15:00:01Z", true)).toEqual(["persist periods_not_evaluated"]);
     expect(job.live).toBe("2026-03-01T15:00:00Z planned");
   });
 
   it("running: periods that are eligible in one tick are evaluated in nominal order", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { deadlineMs: 5_400_000, concurrency: "allow" } });
     job.wake("2026-03-01T09:30:00Z", true);
-    expect(job.wake("2026-03-01T12:30:00Z")).toEqual(["persist missed(deadline)", `arm a1 period ${T11}`]);
+    expect(job.wake("2026-03-01T12:30:00Z")).toEqual(["persist missed(stalled)", `arm a1 period ${T11}`]);
     expect(job.ready("2026-03-01T12:30:00Z", "a1")).toEqual([
       "persist executed+run_started",
       "arm a2 period 2026-03-01T12:00:00Z",
@@ -143,7 +176,7 @@ describe("gaps and order (S13)", () => {
         ...job.tell("2026-03-04T10:30:00Z", { type: "FAILED", attemptId: "a1", code: "fork-failed" }),
         ...job.wake("2026-03-04T10:30:00Z"),
       ],
-      ["persist missed(deadline)"],
+      ["persist missed(not_started:fork-failed)"],
     ],
   ])(
     "time lost while a period was being started (%s): the ones in between are a gap all the same",

@@ -119,13 +119,10 @@ describe("held back (S17)", () => {
     expect(job.wake(T10)).toEqual([]);
     expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} planned`, UNTIL, true]);
     job.activation = activate(job.document, job.scope);
-    const noon = "2026-03-01T12:00:00Z";
     expect(job.tell(UNTIL, { type: "WAKE", isReturning: false, nominalAt: at(T10) })).toEqual([
       expect.stringMatching(/^persist resumed/),
-      expect.stringMatching(/^persist periods_not_evaluated/),
-      "persist missed(deadline)",
     ]);
-    expect(job.document.LastHandledPeriodID).toBe(noon);
+    expect(job.document.LastHandledPeriodID).toBe(HANDLED_9.LastHandledPeriodID);
   });
 });
 
@@ -155,7 +152,7 @@ describe("not created, not executed (S24)", () => {
     job.wake("2026-03-01T10:00:07Z");
     fail(job, "2026-03-01T10:00:07Z", "a4");
     expect(job.wakeAt).toBe("2026-03-01T10:00:11Z");
-    expect(job.wake("2026-03-01T10:00:11Z")).toEqual(["persist missed(deadline)"]);
+    expect(job.wake("2026-03-01T10:00:11Z")).toEqual(["persist missed(not_started:command-not-found)"]);
     expect(job.live).toBe(`${T11} planned`);
   });
 
@@ -163,7 +160,7 @@ describe("not created, not executed (S24)", () => {
     const job = failing(0);
     fail(job, "2026-03-01T10:00:00.100Z", "a1");
     expect(job.wakeAt).toBe("2026-03-01T10:00:01Z");
-    expect(job.wake("2026-03-01T10:00:01Z")).toEqual(["persist missed(deadline)"]);
+    expect(job.wake("2026-03-01T10:00:01Z")).toEqual(["persist missed(not_started:command-not-found)"]);
   });
 
   it("a later success runs the same period", () => {
@@ -266,11 +263,11 @@ describe("concurrency", () => {
     expect([job.live, job.document.LastHandledPeriodID]).toEqual([`${T11} eligible.retrying`, T10]);
     expect(job.wake("2026-03-01T11:00:01Z")).toEqual(["terminate a1 replaced"]);
     job.tell("2026-03-01T11:00:01Z", { type: "TERMINATED", attemptId: "a1", isGone: false });
-    expect(job.wake("2026-03-01T11:00:02Z")).toEqual(["persist missed(deadline)"]);
+    expect(job.wake("2026-03-01T11:00:02Z")).toEqual(["persist missed(not_started:replace-not-terminated)"]);
   });
 
   it("S25 replace: the deadline is judged before the victims are told to end", () => {
-    expect(running("replace").wake("2026-03-01T11:00:01Z")).toEqual(["persist missed(deadline)"]);
+    expect(running("replace").wake("2026-03-01T11:00:01Z")).toEqual(["persist missed(stalled)"]);
   });
 
   it("S25 replace: the victims are all that run", () => {

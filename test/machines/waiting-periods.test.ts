@@ -68,13 +68,19 @@ describe("S11: a chain of periods that wait for an older one", () => {
     const job = waiting({ concurrency: "allow", deadlineMs: 60_000 });
     job.ready("2026-03-01T12:20:01Z", "a1", 1);
     job.tell("2026-03-01T12:21:20Z", { type: "FAILED", attemptId: "a2", code: "command-not-found" });
-    expect(job.wake("2026-03-01T12:21:21Z")).toEqual(["persist missed(deadline)", `arm a3 period ${T12}`]);
+    expect(job.wake("2026-03-01T12:21:21Z")).toEqual([
+      "persist missed(not_started:command-not-found)",
+      `arm a3 period ${T12}`,
+    ]);
   });
 
   it("the older one is missed: all that waited for it start", () => {
     const job = waiting({ concurrency: "allow" });
     job.tell("2026-03-01T12:20:01Z", { type: "FAILED", attemptId: "a1", code: "command-not-found" });
-    expect(job.wake("2026-03-01T12:20:02Z")).toEqual(["persist missed(deadline)", `arm a2 period ${T11}`]);
+    expect(job.wake("2026-03-01T12:20:02Z")).toEqual([
+      "persist missed(not_started:command-not-found)",
+      `arm a2 period ${T11}`,
+    ]);
     expect(job.ready("2026-03-01T12:20:03Z", "a2")).toEqual(["persist executed+run_started", `arm a3 period ${T12}`]);
   });
 

@@ -20,6 +20,7 @@ import type { JobEntry, Message, Prearmed } from "./rows/job-entry.js";
 import type { Claimant, Claims } from "./run/claims.js";
 import type { Desk } from "./run/desk.js";
 import type { Executor } from "./run/executor.js";
+import type { LostTimes } from "./run/lost-times.js";
 import type { SupervisorObserver } from "./run/observer.js";
 import type { Rehearsal } from "./run/rehearsal.js";
 import type { TurnQueue } from "./run/turn-queue.js";
@@ -35,6 +36,7 @@ export interface JobWorld extends Desk {
   readonly executor: Executor;
   readonly claims: Claims;
   readonly turns: TurnQueue;
+  readonly lost: Pick<LostTimes, "until">;
   readonly observer: SupervisorObserver | null;
   /** From then on nothing is taken from any mailbox, and nothing is begun. */
   readonly isStopped: boolean;
@@ -206,7 +208,7 @@ export class JobActor implements Claimant {
     const { activation, prearmed, scope, identity } = this.entry;
     if (activation === null) throw new Error(`invariant broken: ${identity} is not live`);
     const freshId = (): string => attemptId ?? this.#world.ports.newId();
-    const taken = step(scope, activation, event, { now, gate: prearmed, freshId });
+    const taken = step(scope, activation, event, { now, gate: prearmed, freshId, lost: this.#world.lost.until(now) });
     const isGateTaken = taken.effects.some((effect) => {
       return effect.type === "arm" && effect.params.attemptId === prearmed?.attemptId;
     });
@@ -260,8 +262,10 @@ export class JobActor implements Claimant {
         return;
       }
       case "stateAhead": {
-        const periodId = effect.params.lastHandledPeriodId;
-        const about = { component: "scheduler", level: "warn", identity, periodId } as const;
+        const { lastHandledPeriodId: periodId, definedAt } = effect.params;
+        const fields = definedAt === undefined ? {} : { fields: { defined_at: definedAt, counts_as: "now" } };
+        const period = periodId === "" ? {} : { periodId };
+        const about = { component: "scheduler", level: "warn", identity, ...period, ...fields } as const;
         world.emit({ at: world.ports.clock.now(), event: "state_ahead_of_clock", ...about });
       }
     }

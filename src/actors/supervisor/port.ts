@@ -142,7 +142,8 @@ export interface Supervisor {
   reload(wanted: readonly JobDefinition[] | Wanted, settings: Settings, kept: readonly string[]): Promise<PlanReport>;
   /** S40: a manual run, outside the job's own periods. */
   runNow(identity: string): Promise<RunNowResult>;
-  pause(identity: string, untilAt: EpochMs, reason: string): Promise<boolean>;
+  /** S17: `catchesUp`: what is current when it ends may still run; by default it may not. */
+  pause(identity: string, untilAt: EpochMs, reason: string, catchesUp?: boolean): Promise<boolean>;
   resume(identity: string): Promise<boolean>;
   /** S41: replaces a hint of its kind. `used`: its instant, or a later one, was claimed for a hint before (S40). */
   hint(identity: string, hint: Hint): Promise<"set" | "used" | "unknown">;

@@ -151,11 +151,11 @@ class SupervisorActor implements Supervisor {
     });
   }
 
-  async pause(identity: string, untilAt: EpochMs, reason: string): Promise<boolean> {
+  async pause(identity: string, untilAt: EpochMs, reason: string, catchesUp = false): Promise<boolean> {
     const entry = this.#jobs.present(identity);
     if (entry === null) return false;
     this.#core.executor.unprepare(entry);
-    await this.#core.ask(entry, { event: () => ({ type: "PAUSE", untilAt, reason }), now: null });
+    await this.#core.ask(entry, { event: () => ({ type: "PAUSE", untilAt, reason, catchesUp }), now: null });
     return true;
   }
 

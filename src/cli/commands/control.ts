@@ -33,9 +33,15 @@ export async function pause(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (untilAt === undefined) throw usageError("a pause needs an end", "--until 2h, or --until 2026-03-01T00:00:00Z");
   const reason = args.text("reason");
   if (reason === undefined || reason === "") throw usageError("a pause needs a reason", '--reason "database upgrade"');
-  await askDaemon(args, io, { op: "pause", identity, untilAt, reason });
+  const catchUp = args.has("catch-up");
+  await askDaemon(args, io, { op: "pause", identity, untilAt, reason, catchUp });
   const until = formatSecond(untilAt);
-  await printValue({ identity, until, reason }, () => `${identity} is paused until ${until}\n`, args, io);
+  await printValue(
+    { identity, until, reason, catch_up: catchUp },
+    () => `${identity} is paused until ${until}\n`,
+    args,
+    io,
+  );
   return EXIT.ok;
 }
 

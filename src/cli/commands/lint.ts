@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { errorKind } from "../../core/base/errors/registry.js";
+import { deadlineWarnings } from "../../core/config/lint/deadlines.js";
 import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { literalAddressProblem } from "../../core/job/http-address.js";
@@ -83,7 +84,8 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const configuration = { ...loaded, findings: [...loaded.findings, ...forbiddenAddresses(loaded, isPrivateFine)] };
   const active = configuration.jobs.filter(({ definition }) => !definition.policy.suspend);
   const rules = active.map(({ definition }) => compileRule(definition));
-  const warnings = lintWarnings(rules, at);
+  const deadlines = deadlineWarnings(active.map(({ definition }) => definition));
+  const warnings = [...lintWarnings(rules, at), ...deadlines];
   if (form === "text") await printText(configuration, warnings, args, io);
   else await printJson(configuration, warnings, form, io);
   const isStrictFailure = args.has("strict") && warnings.length > 0;

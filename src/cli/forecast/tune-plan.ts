@@ -1,8 +1,10 @@
 /** From files and wishes to a plan that can be written: what cannot is left alone, and the rest planned anew. */
 
 import { isEvery } from "../../core/cron/every.js";
+import { compileRule } from "../../core/decision/compile.js";
 import type { Horizon } from "../../core/forecast/horizon.js";
 import type { TextEdit } from "../../core/forecast/tune/edit/edits.js";
+import { isLimitedByDeadline } from "../../core/forecast/tune/limits.js";
 import {
   type TuneChange,
   type TuneOptions,
@@ -23,8 +25,16 @@ export interface TuneWishes extends TuneOptions {
   readonly mayReseed: boolean;
 }
 
-/** Why a job is left alone. */
-export const REASONS = ["suspended", "interval", "fixed", "not_selected", "has_window", "not_editable"] as const;
+/** Why a job is left alone; `deadline`: it may be given a window, but not a longer one than its deadline. */
+export const REASONS = [
+  "suspended",
+  "interval",
+  "fixed",
+  "not_selected",
+  "has_window",
+  "not_editable",
+  "deadline",
+] as const;
 export type Reason = (typeof REASONS)[number];
 
 export interface FileChange {
@@ -61,6 +71,9 @@ function subjectsOf(files: readonly TuneFile[], wishes: TuneWishes, unwritable: 
     file.jobs.map(({ definition }): TuneSubject => {
       const { mayChangeWindow, mayChangeSalt, reason } = freedomOf(definition, file, wishes, unwritable);
       if (reason !== null) leftAlone[reason]++;
+      else if (mayChangeWindow && isLimitedByDeadline(definition, compileRule(definition), wishes.maxWindowMs)) {
+        leftAlone.deadline++;
+      }
       return { definition, mayChangeWindow, mayChangeSalt };
     }),
   );

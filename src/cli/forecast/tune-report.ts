@@ -106,6 +106,7 @@ const REASON_TEXTS: Readonly<Record<Reason, string>> = {
   interval: "with an interval, which has no windows",
   has_window: "with a window of their own (--widen, --reseed)",
   not_editable: "written where only a person can change them",
+  deadline: "held to a window no longer than their deadline (deadline: window goes along)",
 };
 
 export function tuneText(report: TuneReport, paint: Paint): string {
@@ -121,6 +122,7 @@ function headText(report: TuneReport): string {
   const { from, to, bucket_seconds, before, after, target_peak, left_alone } = report;
   const bucket = formatDuration(bucket_seconds * SECOND_MS);
   const left = Object.entries(left_alone).filter(([, count]) => count > 0);
+  // Not left alone altogether: told last.
   const alone = left.map(([reason, count]) => `${count} ${REASON_TEXTS[reason as Reason]}`).join(", ");
   return `${from} to ${to} by ${bucket}
 peak ${before.starts}${atText(before)} becomes ${after.starts}${atText(after)}; ${targetText(report, target_peak)}

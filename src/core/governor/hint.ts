@@ -6,7 +6,7 @@ import { LIMITS } from "../base/limits.js";
 import type { Problem } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
 import { formatDuration } from "../time/duration.js";
-import { type EpochMs, formatInstant, HOUR_MS } from "../time/instant.js";
+import { type EpochMs, formatInstant, formatSecond, HOUR_MS } from "../time/instant.js";
 import { SUPPORTED_INSTANTS } from "../time/zone.js";
 
 export const HINT_KINDS = ["interval", "oneshot"] as const;
@@ -89,4 +89,12 @@ function checkReason(reason: string): Problem[] {
 
 function refusal(code: Problem["code"], field: keyof HintWish, message: string): Problem {
   return { code, message, path: [field] };
+}
+
+/** For people: what it asks for, until when, and why. */
+export function hintText(hint: Hint): string {
+  const what =
+    hint.kind === "interval" ? `every ${formatDuration(hint.intervalMs)}` : `once at ${formatInstant(hint.nextRunAt)}`;
+  const why = hint.reason === "" ? "" : `: ${hint.reason}`;
+  return `the hint ${what}, until ${formatSecond(hint.expiresAt)}${why}`;
 }

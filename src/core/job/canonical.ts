@@ -61,3 +61,10 @@ export function canonicalParts(text: string, identity: string): CanonicalParts |
     isSuspended: text.startsWith("true", suspendAt + SUSPEND.length),
   };
 }
+
+const WITHOUT_DEADLINE = '"deadline":"0s","suspend":false';
+
+/** Whether the job is run, and only in its very second. */
+export function isWithoutDeadline(canonicalText: string): boolean {
+  return canonicalText.includes(WITHOUT_DEADLINE);
+}

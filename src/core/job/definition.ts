@@ -6,9 +6,14 @@ import type { SchedulingRule } from "../decision/rule.js";
 
 export type Concurrency = "allow" | "forbid" | "replace";
 
+/** S19: until the window ends, whenever in it a period is chosen. */
+export const WINDOW_DEADLINE = "window";
+export type DeadlineMs = number | typeof WINDOW_DEADLINE;
+
 export interface Policy {
   readonly concurrency: Concurrency;
-  readonly deadlineMs: number;
+  /** After the chosen time. */
+  readonly deadlineMs: DeadlineMs;
   readonly suspend: boolean;
   /** null: unbounded (S26). */
   readonly maxActive: number | null;

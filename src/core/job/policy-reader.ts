@@ -2,8 +2,9 @@
 import { LIMITS } from "../base/limits.js";
 import { memoised } from "../base/memo.js";
 import type { Problem } from "../base/problem.js";
+import { err, type Result } from "../base/result.js";
 import { formatDuration } from "../time/duration.js";
-import type { Concurrency, Policy } from "./definition.js";
+import { type Concurrency, type DeadlineMs, type Policy, WINDOW_DEADLINE } from "./definition.js";
 import { quote } from "./issues.js";
 import { durationOf, take, twice } from "./reading.js";
 import type { PartialRawJob } from "./shape.js";
@@ -18,7 +19,7 @@ export const POLICY_DEFAULTS: Policy = Object.freeze({
 const policyOf = memoised((key): Policy => {
   const [concurrency, deadlineMs, suspend, maxActive] = JSON.parse(key) as [
     Concurrency,
-    number,
+    DeadlineMs,
     boolean,
     number | null,
   ];
@@ -34,14 +35,23 @@ export function readPolicy(raw: PartialRawJob, own: PartialRawJob, problems: Pro
   return policyOf(JSON.stringify([concurrency, deadlineMs, suspend, maxActive]));
 }
 
-function readDeadline(text: string | undefined, problems: Problem[]): number {
+function readDeadline(text: string | undefined, problems: Problem[]): DeadlineMs {
   if (text === undefined) return POLICY_DEFAULTS.deadlineMs;
-  const deadlineMs = take(durationOf(text), ["policy", "deadline"], 0, problems);
+  if (text === WINDOW_DEADLINE) return WINDOW_DEADLINE;
+  const deadlineMs = take(deadlineOf(text), ["policy", "deadline"], 0, problems);
   if (deadlineMs > LIMITS.deadlineMs) {
     const message = `a deadline is at most ${formatDuration(LIMITS.deadlineMs)}`;
     problems.push({ code: "duration-range", message, path: ["policy", "deadline"] });
   }
   return deadlineMs;
+}
+
+/** Who misspells the word is told of it. */
+function deadlineOf(text: string): Result<number, Problem> {
+  const read = durationOf(text);
+  if (read.ok || !/^[a-z]+$/i.test(text)) return read;
+  const hint = `write a duration such as 30m, or ${WINDOW_DEADLINE}: until the window ends`;
+  return err({ ...read.error, hint });
 }
 
 /** S26: only concurrency `allow` ever has several runs active. A default for all jobs gives way silently. */

@@ -3,7 +3,16 @@ import { formatClauses } from "../decision/constraints.js";
 import { distributionParams } from "../decision/distributions.js";
 import type { Clause, Constraints, Pace, SchedulingRule } from "../decision/rule.js";
 import { formatDuration } from "../time/duration.js";
-import type { HttpTarget, JobDefinition, NotifyRule, NotifyTarget, ProcessTarget, SecretRef } from "./definition.js";
+import {
+  type DeadlineMs,
+  type HttpTarget,
+  type JobDefinition,
+  type NotifyRule,
+  type NotifyTarget,
+  type ProcessTarget,
+  type SecretRef,
+  WINDOW_DEADLINE,
+} from "./definition.js";
 import type { RawJob } from "./shape.js";
 import { formatSize } from "./size.js";
 import { formatStatuses } from "./status-reader.js";
@@ -15,7 +24,7 @@ export function definitionToRaw(definition: JobDefinition): RawJob {
     ...ruleToRaw(definition),
     policy: {
       concurrency: policy.concurrency,
-      deadline: formatDuration(policy.deadlineMs),
+      deadline: formatDeadline(policy.deadlineMs),
       suspend: policy.suspend,
       ...(policy.maxActive === null ? {} : { max_active: policy.maxActive }),
     },
@@ -24,6 +33,11 @@ export function definitionToRaw(definition: JobDefinition): RawJob {
     ...(description === "" ? {} : { description }),
     ...(tags.length === 0 ? {} : { tags: [...tags] }),
   };
+}
+
+/** As people write it. */
+export function formatDeadline(deadlineMs: DeadlineMs): string {
+  return deadlineMs === WINDOW_DEADLINE ? WINDOW_DEADLINE : formatDuration(deadlineMs);
 }
 
 /** The text whose hash tells whether a definition has changed. Keys always come in the same order. */

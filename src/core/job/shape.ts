@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { LIMITS } from "../base/limits.js";
 import { DISTRIBUTION_NAMES } from "../decision/distributions.js";
-import { NOTIFY_OCCASIONS } from "./definition.js";
+import { NOTIFY_OCCASIONS, WINDOW_DEADLINE } from "./definition.js";
 
 const GO_DURATION = "^(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(h|m|s|ms))+)$";
 const SIZE = "^[0-9]+(B|kB|MB|GB|KiB|MiB|GiB)$";
@@ -187,7 +187,10 @@ export const POLICY_SHAPE = z
       .enum(["allow", "forbid", "replace"])
       .meta({ description: "While a run is active: start another (default), skip, or end the active one first." })
       .optional(),
-    deadline: durationText("How late a run may still start; 0s by default.", ["30m"]).optional(),
+    deadline: text(
+      `How late a run may still start, after its chosen second; 0s by default. Go-style, like 30m, or ${WINDOW_DEADLINE}: until its window ends, and 1m at least.`,
+      { pattern: `^(?:${WINDOW_DEADLINE}|${GO_DURATION.slice(1, -1)})$`, examples: [WINDOW_DEADLINE, "30m"] },
+    ).optional(),
     suspend: z.boolean().meta({ description: "true: nothing is started and nothing is handled." }).optional(),
     max_active: maxActive.optional(),
   })

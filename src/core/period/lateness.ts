@@ -2,11 +2,32 @@
  * When a period may still start (S20, S25) and when to try again (S18, S24). Lateness is judged in whole seconds: a
  * wake-up anywhere within the last second is on time.
  */
-import { type EpochMs, floorToSecond, SECOND_MS } from "../time/instant.js";
+import { type DeadlineMs, WINDOW_DEADLINE } from "../job/definition.js";
+import { type EpochMs, floorToSecond, MINUTE_MS, SECOND_MS } from "../time/instant.js";
 
 /** S20: true from the second after `limitAt` on. */
 export function isPast(limitAt: EpochMs, now: EpochMs): boolean {
   return floorToSecond(now) > limitAt;
+}
+
+/** S19: a restart takes less. */
+export const LEAST_WINDOW_DEADLINE_MS = MINUTE_MS;
+
+/** S19: how late a period may start. `window` is what is left of its window, and a minute at least. */
+export function deadlineMsOf(deadlineMs: DeadlineMs, chosen: ChosenInWindow | null): number {
+  if (deadlineMs !== WINDOW_DEADLINE) return deadlineMs;
+  const { chosenAt = null, windowEndAt = 0 } = chosen ?? {};
+  return Math.max(chosenAt === null ? 0 : windowEndAt - chosenAt, LEAST_WINDOW_DEADLINE_MS);
+}
+
+/** The longest that any period of a rule may be late. */
+export function longestDeadlineMs(deadlineMs: DeadlineMs, windowMs: number): number {
+  return deadlineMs === WINDOW_DEADLINE ? Math.max(windowMs, LEAST_WINDOW_DEADLINE_MS) : deadlineMs;
+}
+
+interface ChosenInWindow {
+  readonly chosenAt: EpochMs | null;
+  readonly windowEndAt: EpochMs;
 }
 
 /**

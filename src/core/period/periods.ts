@@ -36,6 +36,10 @@ export interface PeriodMarks {
   readonly lastHandledAt: EpochMs | null;
   /** S14: first sight, or the last change of the scheduling rule; null: not known. */
   readonly definedAt: EpochMs | null;
+  /** S17, S41: what was due before was passed over, and told. Absent or null: nothing was. */
+  readonly evaluatesFromAt?: EpochMs | null;
+  /** What lies before the period that was current then was told already. Absent or null: nothing was. */
+  readonly sinceAt?: EpochMs | null;
 }
 
 /**
@@ -86,7 +90,8 @@ export function planAfter(compiled: CompiledRule, marks: PeriodMarks, passedAt: 
 
 /** The unhandled periods before `currentAt`, leaving out those whose whole window lies before the definition (S14). */
 function gapBefore(compiled: CompiledRule, marks: PeriodMarks, currentAt: EpochMs): PeriodGap | null {
-  const afterAt = latest(marks.lastHandledAt, bornAfter(compiled, marks.definedAt));
+  const bornAt = latest(bornAfter(compiled, marks.definedAt), bornAfter(compiled, marks.evaluatesFromAt ?? null));
+  const afterAt = latest(latest(marks.lastHandledAt, bornAt), toldUpTo(compiled, marks.sinceAt ?? null));
   const firstAt = afterAt === null ? null : nextPeriod(compiled, afterAt);
   if (firstAt === null || firstAt >= currentAt) {
     return null;
@@ -98,6 +103,11 @@ function gapBefore(compiled: CompiledRule, marks: PeriodMarks, currentAt: EpochM
 /** Nominal times up to here had their whole window before the definition. */
 function bornAfter(compiled: CompiledRule, definedAt: EpochMs | null): EpochMs | null {
   return definedAt === null ? null : definedAt - closingAt(compiled, 0) - 1;
+}
+
+function toldUpTo(compiled: CompiledRule, sinceAt: EpochMs | null): EpochMs | null {
+  const currentAt = sinceAt === null ? null : currentPeriod(compiled, sinceAt);
+  return currentAt === null ? null : currentAt - 1;
 }
 
 function latest(one: EpochMs | null, other: EpochMs | null): EpochMs | null {

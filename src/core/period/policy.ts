@@ -8,10 +8,12 @@ import type { Decision } from "../decision/model.js";
 import { UNSCHEDULABLE_REASON } from "../decision/record.js";
 import type { HintsInForce } from "../governor/governor.js";
 import type { Policy } from "../job/definition.js";
-import { type EpochMs, floorToSecond, parseInstant } from "../time/instant.js";
-import { deadlineAt, isPast, startLimitAt } from "./lateness.js";
+import { type EpochMs, floorToSecond, HOUR_MS, parseInstant } from "../time/instant.js";
+import type { MissedCause } from "./cause.js";
+import { deadlineAt, deadlineMsOf, isPast, startLimitAt } from "./lateness.js";
 import { dueAt, type Occasion, type OccasionSource } from "./occasion.js";
 import { isHandled } from "./periods.js";
+import type { SkippedReason } from "./reasons.js";
 
 /** What is on record about the job: a view of its state document (`standingOf`). */
 export interface JobStanding {
@@ -22,7 +24,11 @@ export interface JobStanding {
   readonly carriedAt: EpochMs | null;
   /** S17: null: not paused. A pause ends by itself. */
   readonly pausedUntilAt: EpochMs | null;
-  /** What was due before was passed over: a hint took its place. Absent: nothing was. */
+  /** Since when it is paused. Absent or null: it is not, or nobody knows. */
+  readonly pausedFromAt?: EpochMs | null;
+  /** What is current when the pause ends may still run. Absent: no. */
+  readonly catchesUp?: boolean;
+  /** What was due before was passed over: in a pause, or for a hint in its place. Absent: nothing was. */
   readonly evaluatesFromAt?: EpochMs | null;
   /** S40: the newest slot claimed of each source. Absent: none. */
   readonly slots?: Readonly<Record<string, string>> | undefined;
@@ -66,12 +72,10 @@ export type IdleReason =
   | "before_definition"
   | "not_evaluated"
   | "busy";
-export type MissedReason = "deadline" | "late_start" | "superseded";
-export type SkippedReason = "concurrency_forbid" | "too_many_active" | "state_recovered";
 
 export type Verdict =
   | { readonly kind: "nothing"; readonly reason: IdleReason }
-  | { readonly kind: "missed"; readonly reason: MissedReason }
+  | ({ readonly kind: "missed" } & MissedCause)
   | { readonly kind: "skipped"; readonly reason: SkippedReason }
   | { readonly kind: "unschedulable"; readonly reason: string }
   | { readonly kind: "start"; readonly startByAt: EpochMs }
@@ -118,7 +122,11 @@ export function verdict(
   }
   const { hasDeadline } = CHECKS[occasion.source];
   const fromAt = hasDeadline ? chosenAt : Math.max(chosenAt, floorToSecond(now));
-  const triggerLimitAt = deadlineAt(fromAt, policy.deadlineMs, circumstances.heldUntilAt);
+  const triggerLimitAt = deadlineAt(
+    fromAt,
+    deadlineMsOf(policy.deadlineMs, occasion.decision),
+    circumstances.heldUntilAt,
+  );
   if (hasDeadline && isPast(triggerLimitAt, now)) {
     return { kind: "missed", reason: "deadline" };
   }
@@ -196,7 +204,7 @@ export function isSlotTaken(slots: JobStanding["slots"], source: string, slotAt:
   return last.ok && slotAt <= last.value;
 }
 
-/** S14: adding or editing a job never fires the past, nor does the end of a hint that had taken its place. */
+/** S14: adding or editing a job never fires the past, nor does the end of a pause, or of a hint in its place. */
 function passedOverReason(standing: JobStanding, decision: Decision): "before_definition" | "not_evaluated" | null {
   if (isBeforeDefinition(standing, decision)) return "before_definition";
   return isBeforeEvaluation(standing, decision) ? "not_evaluated" : null;
@@ -210,7 +218,17 @@ export function isBeforeDefinition(standing: JobStanding, decision: Decision): b
   return (decision.chosenAt ?? decision.windowEndAt) < floorToSecond(standing.definedAt);
 }
 
-/** It was due while a hint was in force. */
+/** Less far ahead, the instants in between were passed over once already, and that stands. */
+export const EVALUATION_AHEAD_MS = HOUR_MS;
+
+/** S14: it was dated by a clock that ran ahead. */
+export function isDatedAhead({ definedAt, evaluatesFromAt = null }: JobStanding, now: EpochMs): boolean {
+  return (
+    (definedAt !== null && definedAt > now) || (evaluatesFromAt !== null && evaluatesFromAt > now + EVALUATION_AHEAD_MS)
+  );
+}
+
+/** It was due in a pause, or while a hint was in force. */
 export function isBeforeEvaluation({ evaluatesFromAt = null }: JobStanding, decision: Decision): boolean {
   return evaluatesFromAt !== null && dueAt(decision) < evaluatesFromAt;
 }

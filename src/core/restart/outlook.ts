@@ -5,10 +5,12 @@
  */
 import { decide } from "../decision/decide.js";
 import type { CompiledRule } from "../decision/model.js";
+import type { Policy } from "../job/definition.js";
 import { governedOccasion, isGoverned, nextHintEndAt } from "../period/governed.js";
+import { deadlineAt, deadlineMsOf, isPast } from "../period/lateness.js";
 import { type CronOccasion, cronOccasion, type Occasion } from "../period/occasion.js";
 import { nextPeriod, openingAt, planOnReturn } from "../period/periods.js";
-import { isBeforeDefinition, isBeforeEvaluation, isPaused, type JobStanding } from "../period/policy.js";
+import { isBeforeDefinition, isBeforeEvaluation, isDatedAhead, isPaused, type JobStanding } from "../period/policy.js";
 import type { EpochMs } from "../time/instant.js";
 
 export type Outlook =
@@ -29,10 +31,12 @@ const ACT: Outlook = { kind: "act" };
 export interface OutlookRule {
   readonly compiled: CompiledRule;
   readonly isSuspended: boolean;
+  /** How late a period may still start, where that is asked: after a pause that catches up. */
+  readonly deadlineMs?: Policy["deadlineMs"];
 }
 
 export function outlook(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlook {
-  if (isOver(standing, now)) {
+  if (isOver(standing, now) || isDatedAhead(standing, now)) {
     return ACT;
   }
   try {
@@ -45,6 +49,9 @@ export function outlook(rule: OutlookRule, standing: JobStanding, now: EpochMs):
 
 /** The occasion that is still to come, whatever is to be done about the present one. */
 export function aheadOf(rule: OutlookRule, standing: JobStanding, now: EpochMs): Occasion | null {
+  if (standing.pausedUntilAt !== null && isPaused(standing, now)) {
+    return afterPause(rule, standing, standing.pausedUntilAt);
+  }
   const look = outlook(rule, standing, now);
   if (look.kind === "rest" && (look.occasion === null || look.occasion.dueAt >= now)) {
     return look.occasion;
@@ -54,6 +61,22 @@ export function aheadOf(rule: OutlookRule, standing: JobStanding, now: EpochMs):
     return governedOccasion(compiled, standing, () => scheduledAhead(compiled, standing, now), now);
   }
   return scheduledAhead(compiled, standing, now);
+}
+
+/** S17: the first that is due when the pause is over, or one that it catches up with. */
+function afterPause(rule: OutlookRule, standing: JobStanding, endAt: EpochMs): Occasion | null {
+  const { compiled, deadlineMs = 0 } = rule;
+  if (isGoverned(compiled, standing)) {
+    const next = governedOccasion(compiled, standing, () => scheduledAhead(compiled, standing, endAt), endAt);
+    return next === null || next.dueAt >= endAt ? next : { ...next, dueAt: endAt };
+  }
+  const { liveAt } = planOnReturn(compiled, standing, endAt);
+  const live = liveAt === null ? null : cronOccasion(decide(compiled, liveAt), endAt);
+  const { chosenAt = null } = live ?? {};
+  const isCaught = standing.catchesUp === true && chosenAt !== null && chosenAt < endAt;
+  if (isCaught && !isPast(deadlineAt(chosenAt, deadlineMsOf(deadlineMs, live?.decision ?? null), null), endAt))
+    return live;
+  return scheduledAhead(compiled, standing, endAt);
 }
 
 /** A pause, or a hint, has ended since somebody looked: that is to be put on record. */
@@ -93,12 +116,13 @@ function governed(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlo
 function scheduledNext(rule: OutlookRule, standing: JobStanding, now: EpochMs): Scheduled {
   const { compiled, isSuspended } = rule;
   const { liveAt: firstAt, gap, isStateAhead } = planOnReturn(compiled, standing, now);
-  const mustTell = isStateAhead || (gap !== null && !isSuspended);
+  const isHeld = isSuspended || isPaused(standing, now);
+  // S17: what passes while nothing is evaluated is told when that ends, if at all.
+  const mustTell = isStateAhead || (gap !== null && !isHeld);
   if (firstAt === null || mustTell) {
     return { occasion: null, passed: null, mustTell };
   }
   const first = cronOccasion(decide(compiled, firstAt));
-  const isHeld = isSuspended || isPaused(standing, now);
   if (isHeld || now < first.dueAt || !isPassedOver(compiled, first, standing)) {
     return { occasion: first, passed: null, mustTell };
   }

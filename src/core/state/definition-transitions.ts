@@ -1,5 +1,6 @@
 /** The transitions that come from people: a definition seen, changed or removed, a pause, a rewind. They start nothing. */
-import { type EpochMs, floorToSecond, formatInstant, formatSecond } from "../time/instant.js";
+import { type EpochMs, floorToSecond, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
+import { type Aftermath, gapFacts, passedOver } from "./aftermath.js";
 import { lastHandledAt, type StateDocument } from "./document.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
@@ -27,6 +28,32 @@ export function define(
   return sealed(document, next, { kind: "defined", identity: document.Identity, definitionHash, at: now });
 }
 
+/**
+ * S14: what is dated after the present moment was dated by a clock that ran ahead, and would keep the job from running until
+ * then: it counts as now.
+ */
+export function redate(document: StateDocument, now: EpochMs): Transition {
+  const { DefinedAt = "", EvaluatesFrom = "", DefinitionHash = "" } = document;
+  const isAhead = (text: string): boolean => {
+    const at = parseInstant(text);
+    return at.ok && at.value > now;
+  };
+  if (!isAhead(DefinedAt) && !isAhead(EvaluatesFrom)) {
+    return unchanged(document);
+  }
+  const next: StateDocument = {
+    ...document,
+    ...(isAhead(DefinedAt) ? { DefinedAt: formatSecond(now) } : {}),
+    ...(isAhead(EvaluatesFrom) ? { EvaluatesFrom: formatSecond(now) } : {}),
+  };
+  return sealed(document, next, {
+    kind: "defined",
+    identity: document.Identity,
+    definitionHash: DefinitionHash,
+    at: now,
+  });
+}
+
 /** S16: a removed job keeps its state, so that adding it again repeats nothing. */
 export function retire(document: StateDocument, now: EpochMs): Transition {
   if (document.RemovedAt !== undefined) {
@@ -36,19 +63,29 @@ export function retire(document: StateDocument, now: EpochMs): Transition {
   return sealed(document, next, { kind: "removed", identity: document.Identity, at: now });
 }
 
-/** S17: no trigger until then, to the second (S1); nothing is handled meanwhile. */
-export function pause(document: StateDocument, endAt: EpochMs, reason: string, now: EpochMs): Transition {
+/** S17: no trigger until then, to the second (S1); nothing is handled meanwhile. A pause that goes on keeps its beginning. */
+export function pause(
+  document: StateDocument,
+  endAt: EpochMs,
+  reason: string,
+  now: EpochMs,
+  catchesUp = false,
+): Transition {
   const untilAt = floorToSecond(endAt);
-  const next = { ...document, Pause: { Until: formatInstant(untilAt), Reason: reason } };
-  return sealed(document, next, { kind: "paused", identity: document.Identity, untilAt, reason, at: now });
+  const since = document.Pause?.Since ?? formatSecond(now);
+  const about = { Until: formatInstant(untilAt), Reason: reason, Since: since };
+  const next: StateDocument = { ...document, Pause: { ...about, ...(catchesUp ? { CatchUp: true } : {}) } };
+  return sealed(document, next, { kind: "paused", identity: document.Identity, untilAt, reason, catchesUp, at: now });
 }
 
-export function resume(document: StateDocument, now: EpochMs): Transition {
+export function resume(document: StateDocument, now: EpochMs, aftermath: Aftermath | null = null): Transition {
   if (document.Pause === undefined) {
     return unchanged(document);
   }
-  const { Pause: _, ...next } = document;
-  return sealed(document, next, { kind: "resumed", identity: document.Identity, at: now });
+  const { Pause: _, ...rest } = document;
+  const passed = gapFacts(document, aftermath, { reason: "paused" }, now);
+  const resumed = { kind: "resumed", identity: document.Identity, at: now } as const;
+  return sealed(document, passedOver(rest, aftermath), resumed, ...passed);
 }
 
 /**

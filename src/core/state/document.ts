@@ -56,6 +56,10 @@ export interface HistoryEntry {
 export interface PauseState {
   readonly Until: string;
   readonly Reason: string;
+  /** Absent: not known. */
+  readonly Since?: string;
+  /** S17: what is current when it ends may still run; absent: no. */
+  readonly CatchUp?: true;
 }
 
 interface HintState {
@@ -103,7 +107,7 @@ export interface StateDocument {
   /** S41: when the newest run began, whatever it came from: intervals count from it. */
   readonly LastRunAt?: string;
   readonly Hints?: HintsState;
-  /** Periods that were due before are not evaluated: a hint stood in for the schedule. */
+  /** Periods that were due before are not evaluated: the job was paused, or a hint stood in for the schedule. */
   readonly EvaluatesFrom?: string;
 }
 
@@ -130,11 +134,17 @@ export function standingOf(document: StateDocument): JobStanding {
     definedAt: instantOrNull(document.DefinedAt ?? ""),
     carriedAt: instantOrNull(document.CarriedPeriodID ?? ""),
     pausedUntilAt: instantOrNull(document.Pause?.Until ?? ""),
+    ...pauseOf(document),
     evaluatesFromAt: instantOrNull(document.EvaluatesFrom ?? ""),
     slots: document.LastSlot,
     lastRunAt: instantOrNull(document.LastRunAt ?? ""),
     hints: hintsOf(document),
   };
+}
+
+function pauseOf({ Pause }: StateDocument): Pick<JobStanding, "pausedFromAt" | "catchesUp"> {
+  if (Pause === undefined) return {};
+  return { pausedFromAt: instantOrNull(Pause.Since ?? ""), catchesUp: Pause.CatchUp === true };
 }
 
 /** Everything that runs for this identity, newest first. */

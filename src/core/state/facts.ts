@@ -3,8 +3,11 @@
  * came with, and writing it twice changes nothing: its identity, period and kind are its key.
  */
 
+import type { ErrorCode } from "../base/errors/registry.js";
 import type { Hint, HintKind } from "../governor/hint.js";
+import type { LostTime } from "../period/cause.js";
 import type { RunKey } from "../period/policy.js";
+import type { GapReason } from "../period/reasons.js";
 import type { EpochMs } from "../time/instant.js";
 import type { Outcome } from "./document.js";
 import type { Ending, HolderKind } from "./ending.js";
@@ -22,6 +25,10 @@ export type LedgerFact =
       readonly reason: string | null;
       readonly nominalAt: EpochMs;
       readonly chosenAt: EpochMs | null;
+      /** Of `missed`: the time in which its deadline went by. */
+      readonly lost?: LostTime;
+      /** Of `missed`: what stood in the way, where the reason does not say it. */
+      readonly startFailure?: ErrorCode;
     })
   | (FactBase & {
       readonly kind: "run_started";
@@ -40,13 +47,20 @@ export type LedgerFact =
       readonly lastAt: EpochMs;
       readonly count: number;
       readonly isCountExact: boolean;
-      /** Absent: nobody was there (S13). `hinted`: a hint stood in for the schedule (S41). */
-      readonly reason?: "hinted";
+      /** Absent: nobody was there (S13). */
+      readonly reason?: GapReason;
+      /** S41: of `hinted`: which one stood in for the schedule. */
+      readonly hint?: Hint;
     })
   | (FactBase & { readonly kind: "before_definition"; readonly periodId: string })
   | (FactBase & { readonly kind: "defined"; readonly definitionHash: string })
   | (FactBase & { readonly kind: "removed" })
-  | (FactBase & { readonly kind: "paused"; readonly untilAt: EpochMs; readonly reason: string })
+  | (FactBase & {
+      readonly kind: "paused";
+      readonly untilAt: EpochMs;
+      readonly reason: string;
+      readonly catchesUp: boolean;
+    })
   | (FactBase & { readonly kind: "resumed" })
   | (FactBase & { readonly kind: "hint_set"; readonly hint: Hint })
   | (FactBase & {

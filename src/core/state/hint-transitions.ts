@@ -4,19 +4,11 @@
  */
 import type { HintsInForce } from "../governor/governor.js";
 import type { Hint, HintKind } from "../governor/hint.js";
-import type { PeriodGap } from "../period/periods.js";
-import { type EpochMs, formatInstant, formatSecond, SECOND_MS } from "../time/instant.js";
+import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
+import { type Aftermath, gapFacts, passedOver, wholeSecond } from "./aftermath.js";
 import { type HintsState, hintsOf, isSlotUsed, type StateDocument } from "./document.js";
 import type { LedgerFact } from "./facts.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
-
-/** What becomes of the schedule when the last hint that stood in for it ends. */
-export interface Aftermath {
-  /** What was due before is not evaluated. */
-  readonly fromAt: EpochMs;
-  /** Periods that were due meanwhile. */
-  readonly gap: PeriodGap | null;
-}
 
 /** S40: a one-shot for an instant that was claimed before is none. */
 export function isHintUsed(document: StateDocument, hint: Hint): boolean {
@@ -114,14 +106,44 @@ function ending(
     ...(Oneshot === undefined || kinds.includes("oneshot") ? {} : { Oneshot }),
   };
   const hints = Object.keys(left).length === 0 ? {} : { Hints: left };
-  const since = aftermath === null ? {} : { EvaluatesFrom: wholeSecond(aftermath.fromAt) };
-  if (aftermath !== null && aftermath.gap !== null) {
-    facts.push({ kind: "periods_not_evaluated", identity, ...aftermath.gap, reason: "hinted", at: now });
-  }
-  return sealed(document, { ...rest, ...since, ...hints }, ...facts);
+  const hint = endedHint(document, kinds);
+  facts.push(...gapFacts(document, aftermath, { reason: "hinted", ...(hint === null ? {} : { hint }) }, now));
+  return sealed(document, { ...passedOver(rest, aftermath), ...hints }, ...facts);
 }
 
-/** S1, the second that has begun by then included. */
-function wholeSecond(at: EpochMs): string {
-  return formatInstant(Math.ceil(at / SECOND_MS) * SECOND_MS);
+/** A one-shot comes before an interval, so it is the one that was asked first (S41). */
+function endedHint({ Hints }: StateDocument, kinds: readonly HintKind[]): Hint | null {
+  const { Interval, Oneshot } = Hints ?? {};
+  if (Oneshot !== undefined && kinds.includes("oneshot")) return oneshotOf(Oneshot);
+  return Interval !== undefined && kinds.includes("interval") ? intervalOf(Interval) : null;
+}
+
+export interface HintOnRecord {
+  readonly hint: Hint;
+  readonly setAt: EpochMs;
+}
+
+/** S41: the one that stands in for the schedule at an instant, as far as the document knows; null: none. */
+export function hintOnRecordAt({ Hints }: StateDocument, at: EpochMs): HintOnRecord | null {
+  const { Interval, Oneshot } = Hints ?? {};
+  const known = [
+    ...(Oneshot === undefined ? [] : [{ hint: oneshotOf(Oneshot), setAt: recorded(Oneshot.SetAt) }]),
+    ...(Interval === undefined ? [] : [{ hint: intervalOf(Interval), setAt: recorded(Interval.SetAt) }]),
+  ];
+  return known.find(({ hint, setAt }) => setAt <= at && at < hint.expiresAt) ?? null;
+}
+
+function oneshotOf({ NextRunAt, ExpiresAt, Reason: reason }: NonNullable<HintsState["Oneshot"]>): Hint {
+  return { kind: "oneshot", nextRunAt: recorded(NextRunAt), expiresAt: recorded(ExpiresAt), reason };
+}
+
+function intervalOf({ IntervalMs: intervalMs, ExpiresAt, Reason: reason }: NonNullable<HintsState["Interval"]>): Hint {
+  return { kind: "interval", intervalMs, expiresAt: recorded(ExpiresAt), reason };
+}
+
+/** Documents are validated when they are read. */
+function recorded(text: string): EpochMs {
+  const at = parseInstant(text);
+  if (!at.ok) throw new Error(`invariant broken: a hint on record holds the timestamp ${JSON.stringify(text)}`);
+  return at.value;
 }

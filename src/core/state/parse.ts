@@ -154,7 +154,9 @@ const DOCUMENT_CHECKS: readonly [key: string, check: Check][] = Object.entries({
   DefinedAt: optional(timestamp),
   DefinitionHash: optional(text),
   CarriedPeriodID: optional(timestamp),
-  Pause: optional(objectOf("a pause", { Until: timestamp, Reason: text })),
+  Pause: optional(
+    objectOf("a pause", { Until: timestamp, Reason: text, Since: optional(timestamp), CatchUp: optional(flag) }),
+  ),
   RemovedAt: optional(timestamp),
   LastRunAt: optional(timestamp),
   Hints: optional(hints),

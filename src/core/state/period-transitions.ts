@@ -3,9 +3,11 @@
  * what is running. Terminal outcomes are permanent: a handled period cannot be given a second one.
  */
 import type { Decision } from "../decision/model.js";
+import type { MissedCause } from "../period/cause.js";
 import { isHandled } from "../period/periods.js";
-import type { MissedReason, SkippedReason } from "../period/policy.js";
+import type { SkippedReason } from "../period/reasons.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
+import type { Aftermath } from "./aftermath.js";
 import {
   type ActiveState,
   activeStates,
@@ -17,7 +19,7 @@ import {
 } from "./document.js";
 import type { Holder } from "./ending.js";
 import type { LedgerFact } from "./facts.js";
-import { type Aftermath, consumeOneshot } from "./hint-transitions.js";
+import { consumeOneshot } from "./hint-transitions.js";
 import { appendHistory } from "./history.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
@@ -28,9 +30,11 @@ export interface Claimed {
 }
 
 export type Closing =
-  | { readonly outcome: "missed"; readonly reason: MissedReason }
+  | ({ readonly outcome: "missed" } & MissedCause)
   | { readonly outcome: "skipped"; readonly reason: SkippedReason }
   | { readonly outcome: "unschedulable"; readonly reason: string };
+
+const NO_DETAIL: Pick<MissedCause, "lost" | "startFailure"> = {};
 
 /**
  * S22, S23: `executed` is terminal from the start. The outcome and the running process are one transition, so that no
@@ -43,7 +47,7 @@ export function claimPeriod(document: StateDocument, decision: Decision, claimed
   }
   const active = activeOf(decision.periodId, chosenAt, null, claimed, now);
   const next = withNewest(handled(document, decision, "executed", null), active, now);
-  const outcome = outcomeFact(document, decision, "executed", null, now);
+  const outcome = outcomeFact(document, decision, { outcome: "executed", reason: null }, now);
   return sealed(document, next, outcome, startedFact(document, active, now));
 }
 
@@ -88,7 +92,7 @@ export function closePeriod(
     Reason: closing.reason,
   };
   const next = { ...closed, History: appendHistory(document, entry, historyLimit) };
-  return sealed(document, next, outcomeFact(document, decision, closing.outcome, closing.reason, now));
+  return sealed(document, next, outcomeFact(document, decision, closing, now));
 }
 
 /**
@@ -159,12 +163,27 @@ function birthOf(holder: Holder): Pick<ActiveState, "PIDStartTicks" | "BootID"> 
 function outcomeFact(
   document: StateDocument,
   decision: Decision,
-  outcome: Outcome,
-  reason: string | null,
+  closing: Closing | { readonly outcome: "executed"; readonly reason: null },
   at: EpochMs,
 ): LedgerFact {
   const { periodId, nominalAt, chosenAt } = decision;
-  return { kind: "outcome", identity: document.Identity, periodId, outcome, reason, nominalAt, chosenAt, at };
+  const { outcome, reason } = closing;
+  const { lost, startFailure } = closing.outcome === "missed" ? closing : NO_DETAIL;
+  const fact = {
+    kind: "outcome",
+    identity: document.Identity,
+    periodId,
+    outcome,
+    reason,
+    nominalAt,
+    chosenAt,
+    at,
+  } as const;
+  return {
+    ...fact,
+    ...(lost === undefined ? {} : { lost }),
+    ...(startFailure === undefined ? {} : { startFailure }),
+  };
 }
 
 function startedFact(document: StateDocument, active: ActiveState, at: EpochMs): LedgerFact {

@@ -2,9 +2,19 @@
  * The transitions of a run after its claim. They never touch what was handled, and they clear an entry only when period
  * and process are exactly the ones that ended (S22): a late report of an old run must not erase a newer one.
  */
+
+import { isHandled } from "../period/periods.js";
 import type { RunKey } from "../period/policy.js";
-import { type EpochMs, formatSecond } from "../time/instant.js";
-import { type ActiveState, activeStates, type HistoryEntry, isSameRun, keyOf, type StateDocument } from "./document.js";
+import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
+import {
+  type ActiveState,
+  activeStates,
+  type HistoryEntry,
+  isSameRun,
+  keyOf,
+  lastHandledAt,
+  type StateDocument,
+} from "./document.js";
 import { type Ending, endingFields } from "./ending.js";
 import { appendHistory } from "./history.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
@@ -23,9 +33,22 @@ export function completeRun(
   }
   const rest = activeStates(document).filter((active) => active !== ended);
   const history = appendHistory(document, entryOf(ended, ending, now), historyLimit);
-  const next = { ...withActive(document, rest), History: history };
+  const next = { ...withActive(startedCounts(document, ended), rest), History: history };
   const holder = ended.Holder ?? "process";
   return sealed(document, next, { kind: "run_ended", identity: document.Identity, run, holder, ending, at: now });
+}
+
+/**
+ * S12: a period that was started is handled, also where whoever wrote the document put only the run on record: when that
+ * is gone, nothing else would say so.
+ */
+function startedCounts(document: StateDocument, { Source, PeriodID, ChosenTime }: ActiveState): StateDocument {
+  const at = parseInstant(PeriodID);
+  if (Source !== undefined || !at.ok || isHandled(lastHandledAt(document), at.value)) return document;
+  const { LastReason: _, ...rest } = document;
+  const periodId = formatInstant(at.value);
+  const last = { LastHandledPeriodID: periodId, LastOutcome: "executed", LastNominalTime: periodId } as const;
+  return { ...rest, ...last, LastChosenTime: ChosenTime };
 }
 
 /**

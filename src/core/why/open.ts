@@ -1,5 +1,5 @@
 /** A period that was due and has no outcome: what keeps it open, who will judge it, or why nobody ever will. */
-import { deadlineAt, isPast } from "../period/lateness.js";
+import { deadlineAt, deadlineMsOf, isPast } from "../period/lateness.js";
 import { currentPeriod, isHandled, nextPeriod, openingAt } from "../period/periods.js";
 import { lastHandledAt } from "../state/document.js";
 import { type EpochMs, formatSecond, parseInstant } from "../time/instant.js";
@@ -61,7 +61,7 @@ export function nextStart(open: Period, now: EpochMs): string {
   const passed = goneAt === null ? "" : `; from ${formatSecond(goneAt)} on the next period takes its place`;
   const judged = "; the next start judges it, if the job is still configured";
   if (decision.chosenAt === null) return `${judged}: no instant in its window is allowed${passed}`;
-  const limitAt = deadlineAt(decision.chosenAt, definition.policy.deadlineMs, null);
+  const limitAt = deadlineAt(decision.chosenAt, deadlineMsOf(definition.policy.deadlineMs, decision), null);
   const limit = isPast(limitAt, now) ? "its deadline passed at" : "it is in time until";
   return `${judged}: ${limit} ${formatSecond(limitAt)}${passed}`;
 }

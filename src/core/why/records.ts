@@ -1,5 +1,6 @@
 /** Ledger records read back (S36): what `why` needs of them. A record of a kind or form that is not known says nothing. */
 import type { DecisionRecord } from "../decision/model.js";
+import type { Hint } from "../governor/hint.js";
 import type { Outcome } from "../state/document.js";
 import { type Ending, HOLDER_KINDS, type HolderKind, readEnding } from "../state/ending.js";
 import { type EpochMs, parseInstant } from "../time/instant.js";
@@ -11,6 +12,11 @@ export interface PeriodEntry {
   readonly outcome: Outcome | null;
   readonly reason: string | null;
   readonly recordedAt: string;
+  /** Of `missed`: when nobody could look. */
+  readonly fromAt: EpochMs | null;
+  readonly untilAt: EpochMs | null;
+  /** Of `missed`: what stood in the way, where the reason does not say it. */
+  readonly startFailure: string | null;
   readonly decision: DecisionRecord | null;
 }
 
@@ -36,6 +42,8 @@ export interface GapEntry {
   readonly notedAt: string;
   /** null: nobody was there (S13). */
   readonly reason: string | null;
+  /** Of `hinted`: which one stood in for the schedule; null where the record does not say it. */
+  readonly hint: Hint | null;
 }
 
 export interface PauseEntry {
@@ -96,6 +104,9 @@ function periodEntry(at: EpochMs, raw: Fields): PeriodEntry {
     outcome: textOf(raw["outcome"]) as Outcome | null,
     reason: textOf(raw["reason"]),
     recordedAt: textOf(raw["at"]) ?? "",
+    fromAt: instantOf(raw["from"]),
+    untilAt: instantOf(raw["to"]),
+    startFailure: textOf(raw["start_failure"]),
     // Written by us from a value of this type; `kron verify` is there for those who doubt it.
     decision: typeof decision === "object" ? (decision as DecisionRecord | null) : null,
   };
@@ -128,7 +139,22 @@ function gapEntry(at: EpochMs, raw: Fields): GapEntry {
     isCountExact: raw["is_count_exact"] === true,
     notedAt: textOf(raw["at"]) ?? "",
     reason: textOf(raw["reason"]),
+    hint: hintOf(raw["hint"]),
   };
+}
+
+function hintOf(value: unknown): Hint | null {
+  if (typeof value !== "object" || value === null) return null;
+  const raw = value as Fields;
+  const [intervalMs, nextRunAt, expiresAt] = [
+    numberOf(raw["interval_ms"]),
+    instantOf(raw["next_run_at"]),
+    instantOf(raw["expires_at"]),
+  ];
+  const reason = textOf(raw["reason"]) ?? "";
+  if (expiresAt === null) return null;
+  if (intervalMs !== null) return { kind: "interval", intervalMs, expiresAt, reason };
+  return nextRunAt === null ? null : { kind: "oneshot", nextRunAt, expiresAt, reason };
 }
 
 function textOf(value: unknown): string | null {

@@ -2,8 +2,12 @@
  * What became of one period of a job, and why: an answer for every instant anybody may ask about (S36). Pure: records,
  * definitions, spans and the present moment come in as arguments.
  */
+import { isErrorCode } from "../base/errors/registry.js";
+import { isEvery } from "../cron/every.js";
 import { compileRule } from "../decision/compile.js";
+import { hintText } from "../governor/hint.js";
 import { isHandled } from "../period/periods.js";
+import { gapText, notStarted, reasonText } from "../period/reasons.js";
 import { activeStates, lastHandledAt } from "../state/document.js";
 import { type Ending, endingFields, type HolderKind, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
@@ -28,12 +32,13 @@ import {
   waiting,
 } from "./open.js";
 import type { GapEntry, PeriodEntry, RunEntry } from "./records.js";
+import { hinted, lastSlot, nearestRuns, slotRun, sourceText } from "./slots.js";
 
 export function whyPeriod(facts: WhyFacts): WhyAnswer {
   const record = facts.entries.find((entry) => entry.kind === "period" && entry.at === facts.nominalAt);
   const period = periodOf(facts);
   if (record?.kind === "period") return answer(facts, period, ofRecord(facts, record));
-  if (period === null) return answer(facts, null, withoutPeriod(facts));
+  if (period === null) return answer(facts, null, ofSlot(facts) ?? withoutPeriod(facts));
   return answer(facts, period, withoutRecord(facts, period));
 }
 
@@ -74,36 +79,48 @@ function ofRecord(facts: WhyFacts, record: PeriodEntry): Finding {
   const { outcome, reason } = record;
   if (outcome === null) return { ...beforeDefinition(`${reason ?? "before_definition"}`), record };
   if (outcome === "executed") return { ...executed(facts), record };
-  const why = reason === null ? "" : `: ${REASON_TEXTS[reason] ?? reason}`;
-  return { kind: outcome, reason, text: `${outcome}${why} (recorded at ${record.recordedAt})`, record };
+  const why = reason === null ? "" : `: ${reasonText(reason)}${spanText(record)}${failureText(record)}`;
+  const text = `${outcome}${why} (recorded at ${record.recordedAt})`;
+  return { kind: outcome, reason, text, from: record.fromAt, until: record.untilAt, record };
 }
 
-const REASON_TEXTS: Readonly<Record<string, string>> = {
-  deadline: "nobody was there to start it before its deadline had passed",
-  late_start: "its start took longer than the deadline and the grace for starting allow",
-  superseded: "the next period came before it could be started",
-  concurrency_forbid: "an earlier run was still going, and the job forbids concurrent runs",
-  too_many_active: "as many runs as max_active allows were going already",
-  state_recovered: "its state was lost, and repeating a run was ruled out",
-  rewound: "an operator moved the state back",
-};
+function spanText({ fromAt, untilAt }: PeriodEntry): string {
+  return fromAt === null || untilAt === null ? "" : `, from ${formatSecond(fromAt)} to ${formatSecond(untilAt)}`;
+}
 
-function executed({ entries, nominalAt, document }: WhyFacts): Finding {
+function failureText({ startFailure }: PeriodEntry): string {
+  if (startFailure === null) return "";
+  return isErrorCode(startFailure) ? `: ${reasonText(notStarted(startFailure))}` : `: ${startFailure}`;
+}
+
+/** S40: no period, but a run that came from something else. */
+function ofSlot(facts: WhyFacts): Finding | null {
+  const run = slotRun(facts);
+  return run === null ? lastSlot(facts) : ranAs(facts, run, run.source);
+}
+
+function executed(facts: WhyFacts): Finding {
+  const { entries, nominalAt } = facts;
   const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && entry.source === null);
+  return ranAs(facts, run?.kind === "run" ? run : null, null);
+}
+
+/** `source` null: a period of the schedule. */
+function ranAs({ nominalAt, document }: WhyFacts, run: RunEntry | null, source: string | null): Finding {
   const id = formatInstant(nominalAt);
   const active = document === null ? [] : activeStates(document);
-  const running = active.find((state) => state.PeriodID === id && state.Source === undefined);
+  const running = active.find((state) => state.PeriodID === id && (state.Source ?? null) === source);
+  const whence = source === null ? "" : ` ${sourceText(source)}`;
   if (running !== undefined) {
     const what = running.Holder === undefined ? `PID ${running.PID}` : `a ${running.Holder}`;
-    const text = `running since ${running.StartedAt} (${what})`;
-    return { kind: "running", text, run: run?.kind === "run" ? run : null };
+    return { kind: "running", text: `running${whence} since ${running.StartedAt} (${what})`, run };
   }
-  if (run?.kind !== "run") return { kind: "executed", text: "executed" };
-  return { kind: "executed", reason: run.ending?.reason ?? null, text: executedText(run), run };
+  if (run === null) return { kind: "executed", text: `executed${whence}` };
+  return { kind: "executed", reason: run.ending?.reason ?? null, text: executedText(run, whence), run };
 }
 
-function executedText({ startedAt, endedAt, holder, ending }: RunEntry): string {
-  const begun = `executed: started ${startedAt ?? "at an unknown time"}`;
+function executedText({ startedAt, endedAt, holder, ending }: RunEntry, whence: string): string {
+  const begun = `executed${whence}: started ${startedAt ?? "at an unknown time"}`;
   if (endedAt === null || ending === null) return begun;
   const { reason } = ending;
   return `${begun}, ended ${endedAt}, ${howText(ending, holder)}${reason === null ? "" : ` (${reason})`}`;
@@ -144,7 +161,8 @@ function versionAt(versions: readonly WhyVersion[], at: EpochMs): WhyVersion | u
   return versions.findLast(({ definedAt }) => definedAt <= at) ?? versions[0];
 }
 
-function withoutPeriod({ versions, nominalAt, identity }: WhyFacts): Finding {
+function withoutPeriod(facts: WhyFacts): Finding {
+  const { versions, nominalAt, identity } = facts;
   const version = versionAt(versions, nominalAt);
   if (version === undefined) return { kind: "unknown", text: `no definition of ${identity} is on record` };
   if (version.definition === null) {
@@ -154,12 +172,18 @@ function withoutPeriod({ versions, nominalAt, identity }: WhyFacts): Finding {
   }
   const { schedule } = compileRule(version.definition);
   const nearest = [schedule.previous(nominalAt - 1), schedule.next(nominalAt)].filter((at) => at !== null);
-  const names = nearest.map(formatSecond);
-  const text = `not a period of the schedule "${version.definition.schedule}" (${version.definition.timezone})`;
-  return { kind: "not_a_period", text: `${text}; the nearest ${nearText(names)}`, nearest: names };
+  const runs = nearestRuns(facts);
+  const names = nearest.length === 0 ? runs : nearest.map(formatSecond);
+  const beside = nearest.length === 0 || runs.length === 0 ? "" : `; runs beside it: ${runs.join(", ")}`;
+  const isPaced = isEvery(version.definition.schedule);
+  const text = isPaced
+    ? `no run of the interval "${version.definition.schedule}" is on record at that instant`
+    : `not a period of the schedule "${version.definition.schedule}" (${version.definition.timezone})`;
+  return { kind: "not_a_period", text: `${text}; the nearest ${nearText(names)}${beside}`, nearest: names };
 }
 
 function nearText(names: readonly string[]): string {
+  if (names.length === 0) return "is not on record";
   return names.length === 1 ? `is ${names[0]}` : `are ${names.join(" and ")}`;
 }
 
@@ -174,8 +198,9 @@ function withoutRecord(facts: WhyFacts, period: Period): Finding {
     paused(facts, period.dueAt) ??
     (period.dueAt < keptFromAt ? olderThan(keptFromAt) : null) ??
     down(facts, period) ??
-    waiting(facts, period) ??
+    hinted(facts, period) ??
     notEvaluated(facts) ??
+    waiting(facts, period) ??
     replaced(facts, period) ??
     leftOpen(facts, period) ?? { kind: "unknown", text: "nothing is on record about it" }
   );
@@ -237,7 +262,8 @@ function notEvaluated({ entries, nominalAt }: WhyFacts): Finding | null {
   if (gap === undefined) return null;
   const count = gap.isCountExact ? `${gap.count}` : `at least ${gap.count}`;
   const range = `from ${formatSecond(gap.at)} to ${formatSecond(gap.lastAt)}`;
-  const cause = gap.reason === "hinted" ? "while a hint stood in for the schedule, " : "";
-  const text = `not evaluated: one of ${count} periods ${range} that were passed over, ${cause}noted at ${gap.notedAt}`;
+  const hint = gap.hint === null ? "" : `, ${hintText(gap.hint)}`;
+  const cause = gap.reason === null ? "" : `: ${gapText(gap.reason)}${hint}`;
+  const text = `not evaluated: one of ${count} periods ${range} that were passed over${cause} (noted at ${gap.notedAt})`;
   return { kind: "not_evaluated", reason: gap.reason, text, from: gap.at, until: gap.lastAt };
 }

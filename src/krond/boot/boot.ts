@@ -35,6 +35,7 @@ import {
   storedManifest,
 } from "./configuration.js";
 import { Daemon, type DaemonOptions } from "./daemon.js";
+import { deadlineLine } from "./deadlines.js";
 import { logFindings, logKept } from "./finding-lines.js";
 import { keptDefinitions } from "./kept-definitions.js";
 import { tellingOf } from "./messenger.js";
@@ -66,10 +67,12 @@ export function startDaemon(options: DaemonOptions): Promise<Result<Daemon, Boot
       reportError: () => void refuse().catch(reject),
       end: () => void start.breakOff().then(() => resolve(err(NOT_STARTED))),
     });
-    const opened = booted(start).then(async (daemon) => {
+    const opened = booted(start).then(async ({ daemon, configuration }) => {
       // From here on it is the daemon that says why it ends.
       leave();
       daemon.begin();
+      const line = await deadlineLine(configuration.wanted, systemClock.now());
+      if (line !== null) start.options.log.daemon(line);
       await trimMemory();
       resolve(ok(daemon));
     });
@@ -107,7 +110,12 @@ async function admitted(read: DaemonConfiguration, options: DaemonOptions): Prom
   };
 }
 
-async function booted(start: Start): Promise<Daemon> {
+interface Booted {
+  readonly daemon: Daemon;
+  readonly configuration: DaemonConfiguration;
+}
+
+async function booted(start: Start): Promise<Booted> {
   const { options, phase, loader, pool } = start;
   const read = await start.next(null, "readConfiguration", () => configured(start));
   const term = await start.next({ type: "CONFIGURED" }, "takeLock", () => locked(start));
@@ -119,7 +127,7 @@ async function booted(start: Start): Promise<Daemon> {
   start.undoBy(() => daemon.closeDoors());
   await daemon.open(configuration);
   if (!isStarting(phase.snapshot)) throw brokenOff();
-  return daemon;
+  return { daemon, configuration };
 }
 
 async function locked({ options, phase, undoBy }: Start): Promise<LockTerm> {

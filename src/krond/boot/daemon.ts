@@ -2,6 +2,7 @@
  * The daemon while it runs, and how it ends: everything is taken apart in the opposite order of its start. It decides
  * nothing: it tells the phase what happens, and carries out what the phase makes of that.
  */
+
 import { type Clock, systemClock, type Timer } from "../../actors/clock.js";
 import type { Messenger } from "../../actors/messenger/messenger.js";
 import type { Phase } from "../../actors/phase.js";
@@ -244,6 +245,7 @@ export class Daemon {
     return plan;
   }
 
+  /** S20: nobody is to find out by a run that is missing. Files that have not changed were told of when they were read. */
   private async shown({ findings, isIncomplete }: DaemonConfiguration): Promise<void> {
     const { monitoring, store, supervisor } = this.parts;
     monitoring.vitals.configurationRead(findings.length, isIncomplete);

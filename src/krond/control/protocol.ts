@@ -29,7 +29,13 @@ const REQUEST = z.discriminatedUnion("op", [
   z.strictObject({ op: z.literal("stop"), graceful: z.boolean() }),
   z.strictObject({ op: z.literal("run"), identity }),
   z.strictObject({ op: z.literal("cancel"), identity, periodAt: instant.nullable() }),
-  z.strictObject({ op: z.literal("pause"), identity, untilAt: instant, reason: z.string().max(1_000) }),
+  z.strictObject({
+    op: z.literal("pause"),
+    identity,
+    untilAt: instant,
+    reason: z.string().max(1_000),
+    catchUp: z.boolean().default(false),
+  }),
   z.strictObject({ op: z.literal("resume"), identity }),
   z.strictObject({
     op: z.literal("hint"),

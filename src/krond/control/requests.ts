@@ -88,9 +88,11 @@ export async function answerControl(request: ControlRequest, ports: ControlPorts
     case "cancel":
       await mustExist(store, request.identity);
       return { ended: await cancel(supervisor, request.identity, request.periodAt) };
-    case "pause":
-      if (request.untilAt <= clock.now()) throw new ControlRefusal("refused", "the end of the pause lies in the past");
-      return done(await supervisor.pause(request.identity, request.untilAt, request.reason), request.identity);
+    case "pause": {
+      const { identity, untilAt, reason, catchUp: catchesUp } = request;
+      if (untilAt <= clock.now()) throw new ControlRefusal("refused", "the end of the pause lies in the past");
+      return done(await supervisor.pause(identity, untilAt, reason, catchesUp), identity);
+    }
     case "resume":
       return done(await supervisor.resume(request.identity), request.identity);
     case "hint":

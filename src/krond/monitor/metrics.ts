@@ -1,6 +1,7 @@
 /** The metrics of the daemon, by name: what counts, what is measured, and in which units. */
 import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
 import type { DecisionRecord } from "../../core/decision/model.js";
+import { knownReason } from "../../core/period/reasons.js";
 import { readEnding, resultOf } from "../../core/state/ending.js";
 import { type EpochMs, parseInstant, SECOND_MS } from "../../core/time/instant.js";
 import type { LoopDelayProbe } from "./loop-delay.js";
@@ -108,8 +109,9 @@ export class DaemonMetrics {
       case "trigger":
       case "missed_deadline":
       case "skipped_concurrency":
+      case "skipped":
       case "unschedulable":
-        this.#periods.inc({ outcome: textOf(fields["outcome"]), reason: textOf(fields["reason"]) });
+        this.#periods.inc({ outcome: textOf(fields["outcome"]), reason: knownReason(textOf(fields["reason"])) });
         if (event.event === "trigger") this.#runs.expect(runKey(identity, periodId), chosenAtOf(fields["decision"]));
         break;
       case "started":

@@ -1,4 +1,5 @@
 /** What happened to a job, newest first: the records of the ledger as rows for people and programs. */
+import { hintText } from "../../core/governor/hint.js";
 import { type EndingFields, endingFields, holderField, NO_ENDING_FIELDS } from "../../core/state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../../core/time/instant.js";
 import type { LedgerEntry, RunEntry } from "../../core/why/records.js";
@@ -76,7 +77,9 @@ function rowOf(entry: LedgerEntry, run: RunEntry | null): HistoryRow {
       };
     case "gap": {
       const count = entry.isCountExact ? `${entry.count}` : `at least ${entry.count}`;
-      const reason = `${count} periods up to ${formatInstant(entry.lastAt)}`;
+      const cause = entry.reason === null ? "" : `: ${entry.reason}`;
+      const hint = entry.hint === null ? "" : ` by ${hintText(entry.hint)}`;
+      const reason = `${count} periods up to ${formatInstant(entry.lastAt)}${cause}${hint}`;
       return { ...EMPTY, period_id, outcome: "not_evaluated", reason };
     }
     case "paused":

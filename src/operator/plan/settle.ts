@@ -1,7 +1,7 @@
 /** How a KronJob's open occasion comes to its outcome: the two steps up to the claim, or the reason why there is none. */
 
 import type { Decision } from "../../core/decision/model.js";
-import { deadlineAt, isPast, startLimitAfterReplace } from "../../core/period/lateness.js";
+import { deadlineAt, deadlineMsOf, isPast, startLimitAfterReplace } from "../../core/period/lateness.js";
 import { cronOccasion } from "../../core/period/occasion.js";
 import { claimVerdict, type JobStanding, type Verdict } from "../../core/period/policy.js";
 import { type EpochMs, floorToSecond, formatInstant, parseInstant, SECOND_MS } from "../../core/time/instant.js";
@@ -64,7 +64,7 @@ function start(
 export function occasionOf(sketch: Sketch, { policy }: KronDefinition, decision: Decision): Occasion {
   const { periodId, nominalAt, chosenAt: chosen } = decision;
   const chosenAt = chosen ?? nominalAt;
-  const retryUntilAt = deadlineAt(chosenAt, policy.deadlineMs, sketch.memory.heldUntilAt);
+  const retryUntilAt = deadlineAt(chosenAt, deadlineMsOf(policy.deadlineMs, decision), sketch.memory.heldUntilAt);
   return { source: null, periodId, nominalAt, chosenAt, decision, retryUntilAt };
 }
 
@@ -156,12 +156,13 @@ function close(
 function tellOutcome(
   sketch: Sketch,
   { policy }: KronDefinition,
-  { periodId, chosenAt, seedHash }: Decision,
+  decision: Decision,
   outcome: "executed" | "skipped" | "missed" | "unschedulable",
   reason: string | null,
   job: string | null,
 ): void {
-  const { deadlineMs } = policy;
+  const { periodId, chosenAt, seedHash } = decision;
+  const deadlineMs = deadlineMsOf(policy.deadlineMs, decision);
   sketch.news.push({ kind: "outcome", periodId, outcome, reason, chosenAt, deadlineMs, seedHash, job });
 }
 

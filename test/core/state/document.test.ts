@@ -38,6 +38,8 @@ describe("views", () => {
       definedAt: at("2026-01-01T00:00:00Z"),
       carriedAt: at("2026-01-01T00:00:00Z"),
       pausedUntilAt: at("2026-04-01T00:00:00Z"),
+      pausedFromAt: null,
+      catchesUp: false,
       evaluatesFromAt: null,
       slots: FULL.LastSlot,
       lastRunAt: null,

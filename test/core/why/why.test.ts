@@ -102,6 +102,13 @@ const ROWS: readonly Row[] = [
   ],
   ["running", { entries: [outcome("executed"), run({ ended_at: null })], document: running }, "running", "PID 7"],
   ["S20: missed", { entries: [outcome("missed", "deadline")] }, "missed", "deadline"],
+  [
+    "S24: missed for want of the command",
+    { entries: [outcome("missed", "not_started:command-not-found")] },
+    "missed",
+    "it could not be started: the command does not exist (command-not-found)",
+  ],
+  ["a reason of a later version", { entries: [outcome("missed", "eclipse")] }, "missed", "missed: eclipse (recorded"],
   ["S13: superseded", { entries: [outcome("missed", "superseded")] }, "missed", "next period came"],
   ["skipped", { entries: [outcome("skipped", "concurrency_forbid")] }, "skipped", "forbids concurrent runs"],
   ["S26: too many", { entries: [outcome("skipped", "too_many_active")] }, "skipped", "max_active"],

@@ -171,7 +171,20 @@ describe("the daemon's metrics", () => {
   const outcomes: readonly [SupervisorEvent["event"], string, string | null, string][] = [
     ["trigger", "executed", null, 'kron_periods_total{outcome="executed",reason=""}'],
     ["missed_deadline", "missed", "late_start", 'kron_periods_total{outcome="missed",reason="late_start"}'],
-    ["skipped_concurrency", "skipped", "active", 'kron_periods_total{outcome="skipped",reason="active"}'],
+    [
+      "skipped_concurrency",
+      "skipped",
+      "concurrency_forbid",
+      'kron_periods_total{outcome="skipped",reason="concurrency_forbid"}',
+    ],
+    ["skipped", "skipped", "state_recovered", 'kron_periods_total{outcome="skipped",reason="state_recovered"}'],
+    [
+      "missed_deadline",
+      "missed",
+      "not_started:command-not-found",
+      'kron_periods_total{outcome="missed",reason="not_started:command-not-found"}',
+    ],
+    ["missed_deadline", "missed", "not_started:whatever", 'kron_periods_total{outcome="missed",reason="other"}'],
     ["unschedulable", "unschedulable", null, 'kron_periods_total{outcome="unschedulable",reason=""}'],
   ];
 

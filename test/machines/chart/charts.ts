@@ -73,7 +73,7 @@ const PERIOD: readonly PeriodEvent[] = [
   { type: "JUDGED", verdict: { kind: "unschedulable", reason: "empty_window" }, now: NOW },
   { type: "JUDGED", verdict: { kind: "nothing", reason: "suspended" }, now: NOW },
   { type: "CLEARED", startByAt: NOW + 1000 },
-  { type: "START_FAILED", retryAt: NOW + 2000 },
+  { type: "START_FAILED", code: "fork-failed", retryAt: NOW + 2000 },
   { type: "CLAIMED" },
   { type: "COMPLETED", ending: ENDING },
 ] as readonly PeriodEvent[];

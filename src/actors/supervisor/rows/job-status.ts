@@ -34,10 +34,14 @@ function nextOf(
 ): Occasion | null {
   if (isRemoved && liveAt === null) return null;
   const compiled = compileRule(definition);
-  if (liveAt !== null) return cronOccasion(decide(compiled, liveAt));
   const standing = standingOf(document);
-  return isGoverned(compiled, standing)
-    ? aheadOf({ compiled, isSuspended: definition.policy.suspend }, standing, now)
+  const { suspend: isSuspended, deadlineMs } = definition.policy;
+  const live = liveAt === null ? null : cronOccasion(decide(compiled, liveAt));
+  // S17: what passes while it is held is not what it has next.
+  const isHeld = isPaused(standing, now) || (isSuspended && live !== null && live.dueAt < now);
+  if (live !== null && !isHeld) return live;
+  return isHeld || isGoverned(compiled, standing)
+    ? aheadOf({ compiled, isSuspended, deadlineMs }, standing, now)
     : null;
 }
 

@@ -28,6 +28,7 @@ import type { RunPlace } from "./arm-request.js";
 import { Claims } from "./claims.js";
 import type { Trouble } from "./desk.js";
 import { Executor } from "./executor.js";
+import { LostTimes } from "./lost-times.js";
 import type { SupervisorObserver } from "./observer.js";
 import { TurnQueue } from "./turn-queue.js";
 
@@ -62,6 +63,7 @@ export class SupervisorCore implements JobWorld {
   readonly claims: Claims;
   readonly writer: StepWriter;
   readonly turns = new TurnQueue();
+  readonly lost = new LostTimes();
   readonly #host: CoreHost;
   readonly #committer: Committer;
   readonly #actors = new WeakMap<JobEntry, JobActor>();

@@ -104,9 +104,11 @@ export class Schedule {
   private tick({ now, jumpMs, lateMs }: Wake): void {
     if (!this.isOpen) return;
     if (jumpMs === null) {
+      if (lateMs > LATE_WAKE_MS) this.core.lost.add({ cause: "stalled", fromAt: now - lateMs, untilAt: now });
       this.wakeDue(now, lateMs > LATE_WAKE_MS);
       return;
     }
+    this.core.lost.add({ cause: "clock_jump", fromAt: now - jumpMs, untilAt: now });
     this.onJump(now, jumpMs);
     // S6, S13: every job looks at where it is. All are marked before the first is told: whatever wakes one of them in
     // the meantime finds the mark.

@@ -8,11 +8,12 @@ import { KronError } from "../../../core/base/errors/kron-error.js";
 import type { Settings } from "../../../core/config/settings.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { canonicalDefinitionText } from "../../../core/job/schema.js";
-import type { EpochMs } from "../../../core/time/instant.js";
+import { type EpochMs, formatSecond } from "../../../core/time/instant.js";
 import { activate } from "../../../machines/activation.js";
 import type { CorruptDocument } from "../../../persist/load.js";
 import type { TimelineHandle } from "../../timeline.js";
 import { inTurns } from "../../turns.js";
+import { CLOCK_JUMP_MS } from "../../waker.js";
 import type { SupervisorPorts } from "../port.js";
 import { ruleHashOf } from "../rows/job-entry.js";
 import type { JobSet } from "../rows/job-set.js";
@@ -49,6 +50,7 @@ export class Boot {
       await recoverUnusable(survey, { ports: this.ports, wanted, now, settings: this.settings }),
       now,
     );
+    this.compareClock(await this.lastSignAt(), now);
     await this.ports.store.commit(this.ports.term, { alive: { bootedAt: now, at: now } });
     const newcomers = await survey.newcomers();
     for (const handles of [survey.toTell, newcomers]) {
@@ -61,6 +63,22 @@ export class Boot {
     await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true));
     // Of what is on record already, nobody is new.
     if (wanted !== "as-stored") await inTurns(newcomers, (handle) => this.greet(handle, wanted));
+    this.core.lost.started();
+  }
+
+  /** S6: a clock that went back while nobody was there is found out by the marks of who was there last. */
+  private compareClock(lastSignAt: EpochMs | null, now: EpochMs): void {
+    this.core.lost.starting(lastSignAt, now);
+    if (lastSignAt === null || lastSignAt - now <= CLOCK_JUMP_MS) return;
+    const fields = { jump_ms: now - lastSignAt, last_sign_of_life: formatSecond(lastSignAt) };
+    this.core.emit({ at: now, event: "clock_jump", component: "scheduler", level: "warn", fields });
+  }
+
+  /** Of the daemon before: its newest mark of being alive (S36). null: there was none. */
+  private async lastSignAt(): Promise<EpochMs | null> {
+    const { store } = this.ports;
+    const spans = await store.aliveSpans(null, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+    return spans.reduce<EpochMs | null>((last, { at }) => (last === null || at > last ? at : last), null);
   }
 
   /** Growing by and by would hold up the loop, the longer the more jobs there are. */

@@ -3,26 +3,71 @@ import type { Settings } from "../../../core/config/settings.js";
 import { compileRule } from "../../../core/decision/compile.js";
 import { decide } from "../../../core/decision/decide.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
-import { currentPeriod } from "../../../core/period/periods.js";
-import { newDocument } from "../../../core/state/document.js";
+import { currentPeriod, isHandled } from "../../../core/period/periods.js";
+import { lastHandledAt, newDocument, type StateDocument } from "../../../core/state/document.js";
 import { fencePeriod } from "../../../core/state/period-transitions.js";
 import { serialiseDocument } from "../../../core/state/serialise.js";
-import type { EpochMs } from "../../../core/time/instant.js";
+import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
+import { type PeriodEntry, readLedgerEntry } from "../../../core/why/records.js";
 import { type DocumentKey, documentKey } from "../../../persist/keys.js";
 import { type CorruptDocument, type Fenced, settleUnusable, type UnusableDocument } from "../../../persist/load.js";
+import type { StateReader } from "../../../persist/store.js";
 import type { SupervisorPorts } from "../port.js";
 import { ledgerRecordOf } from "../write/ledger-text.js";
 import { lastVersion } from "./last-version.js";
 import type { Survey, Unusable, Wanted } from "./survey.js";
 
-/** S32: an unreadable document is replaced by one in which everything up to the current period counts as handled. */
-export function fenceFor(definition: JobDefinition, now: EpochMs, historyLimit: number): Fenced {
+/** What the ledger still knows of a job whose document is lost. */
+export interface LedgerMemory {
+  /** Of the newest period that has an outcome; null: there is none. */
+  readonly handled: PeriodEntry | null;
+  /** S40: the newest slot of each source. */
+  readonly slots: Readonly<Record<string, string>>;
+}
+
+export const NO_MEMORY: LedgerMemory = { handled: null, slots: {} };
+/** Periods, runs and whatever else lies between them: the newest outcome is among so many. */
+const ENTRIES_LOOKED_AT = 1_000;
+
+export async function memoryOf(reader: Pick<StateReader, "ledgerLatest">, identity: string): Promise<LedgerMemory> {
+  const records = (await reader.ledgerLatest(identity, ENTRIES_LOOKED_AT)).filter(({ isIntact }) => isIntact);
+  const entries = records.flatMap((record) => readLedgerEntry(record) ?? []).sort((one, other) => other.at - one.at);
+  const handled = entries.find((entry) => entry.kind === "period" && entry.outcome !== null);
+  const slots: Record<string, string> = {};
+  for (const entry of entries) {
+    if (entry.kind === "run" && entry.source !== null) slots[entry.source] ??= formatInstant(entry.at);
+  }
+  return { handled: handled?.kind === "period" ? handled : null, slots };
+}
+
+/**
+ * S32: an unreadable document is replaced by one in which everything up to the current period counts as handled. Outcomes
+ * that the ledger still has stand: the fence begins after the newest of them.
+ */
+export function fenceFor(
+  definition: JobDefinition,
+  now: EpochMs,
+  historyLimit: number,
+  memory: LedgerMemory = NO_MEMORY,
+): Fenced {
   const compiled = compileRule(definition);
   const nominalAt = currentPeriod(compiled, now);
-  const empty = newDocument(definition.identity);
-  if (nominalAt === null) return { text: serialiseDocument(empty), ledger: [] };
+  const empty = remembered(definition.identity, memory);
+  if (nominalAt === null || isHandled(lastHandledAt(empty), nominalAt)) {
+    return { text: serialiseDocument(empty), ledger: [] };
+  }
   const { document, facts } = fencePeriod(empty, decide(compiled, nominalAt), now, historyLimit);
   return { text: serialiseDocument(document), ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)) };
+}
+
+function remembered(identity: string, { handled, slots }: LedgerMemory): StateDocument {
+  const empty = newDocument(identity);
+  const known = Object.keys(slots).length === 0 ? empty : { ...empty, LastSlot: slots };
+  if (handled === null || handled.outcome === null) return known;
+  const periodId = formatInstant(handled.at);
+  const last = { LastHandledPeriodID: periodId, LastOutcome: handled.outcome, LastNominalTime: periodId };
+  const reason = handled.reason === null ? {} : { LastReason: handled.reason };
+  return { ...known, ...last, LastChosenTime: handled.decision?.chosen_time ?? "", ...reason };
 }
 
 export interface RecoveryContext {
@@ -42,10 +87,12 @@ export async function recoverUnusable(survey: Survey, context: RecoveryContext):
     return { key, identity: definitions.get(key)?.identity, code: one.code, message: one.message };
   });
   const byIdentity = new Map([...definitions.values()].map((definition) => [definition.identity, definition]));
+  const memories = new Map<string, LedgerMemory>();
+  for (const identity of byIdentity.keys()) memories.set(identity, await memoryOf(ports.store, identity));
   const fence = (identity: string): Fenced => {
     const definition = byIdentity.get(identity);
     if (definition === undefined) throw new Error(`invariant broken: no definition to fence ${identity} with`);
-    return fenceFor(definition, now, settings.history.keep);
+    return fenceFor(definition, now, settings.history.keep, memories.get(identity));
   };
   const settled = await settleUnusable(ports.store, ports.term, documents, { now, fence, copies: ports.copies });
   if (!settled.ok) throw settled.error;

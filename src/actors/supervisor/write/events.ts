@@ -6,9 +6,11 @@
 import type { KronError } from "../../../core/base/errors/kron-error.js";
 import type { LogLevel } from "../../../core/base/errors/registry.js";
 import type { DecisionRecord } from "../../../core/decision/model.js";
+import { CONCURRENCY_REASONS } from "../../../core/period/reasons.js";
 import { endingFields, holderField, isSuccess, withoutExcerpt } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
+import { gapDetail, missedDetail, pauseContent } from "./ledger-text.js";
 
 export type SupervisorEventName =
   | "decision"
@@ -17,6 +19,7 @@ export type SupervisorEventName =
   | "started"
   | "completed"
   | "skipped_concurrency"
+  | "skipped"
   | "missed_deadline"
   | "unschedulable"
   | "replaced"
@@ -54,17 +57,22 @@ function outcomeEvent(
   decision: DecisionRecord | null,
 ): SupervisorEvent {
   const { at, identity, periodId, outcome, reason } = fact;
-  const base = { at, identity, periodId, fields: { outcome, reason, decision } };
+  const base = { at, identity, periodId, fields: { outcome, reason, ...missedDetail(fact), decision } };
   switch (outcome) {
     case "executed":
       return { ...base, event: "trigger", component: "policy", level: "info" };
     case "missed":
       return { ...base, event: "missed_deadline", component: "policy", level: "info" };
     case "skipped":
-      return { ...base, event: "skipped_concurrency", component: "policy", level: "info" };
+      return { ...base, event: skippedEvent(reason), component: "policy", level: "info" };
     case "unschedulable":
       return { ...base, event: "unschedulable", component: "scheduler", level: "warn" };
   }
+}
+
+/** Only of runs that were in the way it is called so: a fence skips a period too, and nothing was running then (S32). */
+function skippedEvent(reason: string | null): "skipped_concurrency" | "skipped" {
+  return CONCURRENCY_REASONS.some((each) => each === reason) ? "skipped_concurrency" : "skipped";
 }
 
 /** A fact as a line of the log. */
@@ -90,9 +98,9 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       return { at, identity, periodId: run.periodId, event: "completed", component: "executor", level, fields };
     }
     case "periods_not_evaluated": {
-      const { count, isCountExact, firstAt, lastAt, reason } = fact;
+      const { count, isCountExact, firstAt, lastAt } = fact;
       const fields = {
-        ...(reason === undefined ? {} : { reason }),
+        ...gapDetail(fact),
         count,
         is_count_exact: isCountExact,
         first: formatInstant(firstAt),
@@ -115,7 +123,7 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
     case "removed":
       return { at, identity, event: "removed", component: "config", level: "info" };
     case "paused": {
-      const fields = { until: formatInstant(fact.untilAt), reason: fact.reason };
+      const fields = { ...pauseContent(fact) };
       return { at, identity, event: "paused", component: "scheduler", level: "info", fields };
     }
     case "resumed":

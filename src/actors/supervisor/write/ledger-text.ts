@@ -45,7 +45,10 @@ export function ledgerRecordOf(
   const at = formatSecond(fact.at);
   switch (fact.kind) {
     case "outcome":
-      return record(identity, fact.nominalAt, "period", { outcome: fact.outcome, reason: fact.reason, at, decision });
+      return record(identity, fact.nominalAt, "period", {
+        ...{ outcome: fact.outcome, reason: fact.reason, at, decision },
+        ...missedDetail(fact),
+      });
     case "before_definition":
       return record(identity, instantOf(fact.periodId), "period", { outcome: null, reason: "before_definition", at });
     case "run_started": {
@@ -69,16 +72,16 @@ export function ledgerRecordOf(
       return record(identity, instantOf(run.periodId), runKind(run.source), content);
     }
     case "periods_not_evaluated": {
-      const { firstAt, lastAt, count, isCountExact, reason } = fact;
+      const { firstAt, lastAt, count, isCountExact } = fact;
       const gap = { first: formatInstant(firstAt), last: formatInstant(lastAt), count, is_count_exact: isCountExact };
-      return record(identity, firstAt, "gap", { at, ...gap, ...(reason === undefined ? {} : { reason }) });
+      return record(identity, firstAt, "gap", { at, ...gap, ...gapDetail(fact) });
     }
     case "defined":
       return record(identity, fact.at, "defined", { at, definition_hash: fact.definitionHash });
     case "removed":
       return record(identity, fact.at, "removed", { at });
     case "paused":
-      return record(identity, fact.at, "paused", { at, until: formatInstant(fact.untilAt), reason: fact.reason });
+      return record(identity, fact.at, "paused", { at, ...pauseContent(fact) });
     case "resumed":
       return record(identity, fact.at, "resumed", { at });
     case "hint_set":
@@ -88,6 +91,26 @@ export function ledgerRecordOf(
     case "rewound":
       return record(identity, fact.at, "rewind", { at, from: fact.from, to: fact.to, by: fact.by });
   }
+}
+
+/** Additive: of what was missed, from when to when nobody could look, and what stood in the way. */
+export function missedDetail({ lost, startFailure }: Extract<LedgerFact, { kind: "outcome" }>): object {
+  return {
+    ...(lost === undefined ? {} : { from: formatSecond(lost.fromAt), to: formatSecond(lost.untilAt) }),
+    ...(startFailure === undefined ? {} : { start_failure: startFailure }),
+  };
+}
+
+/** Additive: what the periods were passed over for, and which hint it was. */
+export function gapDetail({ reason, hint }: Extract<LedgerFact, { kind: "periods_not_evaluated" }>): object {
+  return {
+    ...(reason === undefined ? {} : { reason }),
+    ...(hint === undefined ? {} : { hint: hintContent(hint) }),
+  };
+}
+
+export function pauseContent({ untilAt, reason, catchesUp }: Extract<LedgerFact, { kind: "paused" }>): object {
+  return { until: formatInstant(untilAt), reason, ...(catchesUp ? { catch_up: true } : {}) };
 }
 
 function hintContent(hint: Hint): object {

@@ -30,12 +30,14 @@ export const PAUSE: CommandSpec = control(
   "keep a job from being started for a while",
   `
 Starts nothing of JOB until the pause ends by itself or 'kron resume' ends it. What is running goes on. Periods that pass
-meanwhile are not made up for.
+meanwhile are not made up for: they are put on record as not evaluated, and the next run is the first after the pause. With
+--catch-up the period that is current when the pause ends is started then, if its deadline has not passed.
 
   kron pause prod/db-backup --until 2h --reason "database upgrade"`,
   [
     { name: "until", value: "WHEN", help: "an RFC 3339 instant, or a duration such as 2h" },
     { name: "reason", value: "TEXT", help: "why; 'kron why' repeats it" },
+    { name: "catch-up", help: "when the pause ends, start what is current then" },
   ],
 );
 

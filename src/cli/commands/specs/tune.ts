@@ -16,7 +16,7 @@ export const TUNE: CommandSpec = {
 Finds the buckets of a forecast that are too full, and for jobs without a window in them the shortest windows that flatten
 them; shows the peak before and after, and a unified diff of the files. Comments and form of the files stay. Nothing is
 written without --write. A window is never longer than half the smallest gap between periods, nor than the job's own
-deadline. Jobs with the tag "${DEFAULT_FIXED_TAG}", and those that say something about their window themselves, are left alone.
+deadline (a deadline of "window" goes along with it). Jobs with the tag "${DEFAULT_FIXED_TAG}", and those that say something about their window themselves, are left alone.
 
   kron tune jobs.yaml --target-peak 20
   kron tune jobs.yaml -o diff | patch -p1`,

@@ -8,6 +8,7 @@ import type { Problem } from "../../base/problem.js";
 import { parseKronCron } from "../../cron/kron-dialect.js";
 import { compileSchedule } from "../../cron/schedule.js";
 import { sha256Hex } from "../../decision/seed.js";
+import { WINDOW_DEADLINE } from "../../job/definition.js";
 import { readJobDefinition } from "../../job/schema.js";
 import { formatSize } from "../../job/size.js";
 import { formatDuration } from "../../time/duration.js";
@@ -22,7 +23,7 @@ import { CrontabVariables, type Surroundings } from "./variables.js";
 export type { CrontabForm, CrontabLine, CrontabReading, CrontabRules, CrontabVerdict } from "./report.js";
 
 /** Cron starts a job at some moment of its minute, so a little lateness is no reason to leave it out. */
-const DEADLINE = "1m";
+const DEADLINE = WINDOW_DEADLINE;
 const IDENTITY_HASH_CHARS = 12;
 const SHOWN_OF_LONG = 80;
 

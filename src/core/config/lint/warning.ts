@@ -1,6 +1,6 @@
 /** Something valid that will disappoint. */
 export interface LintWarning {
-  readonly kind: "window-excluded" | "often-unschedulable" | "hot-spot";
+  readonly kind: "window-excluded" | "often-unschedulable" | "hot-spot" | "no-deadline";
   /** The job, or the first few of the jobs, in question. */
   readonly identities: readonly string[];
   readonly message: string;

@@ -4,12 +4,12 @@
  *
  * - at most half the smallest gap between periods, so that two runs of a job keep at least the other half apart, and a
  *   clock change does not make windows overlap;
- * - at most the job's own deadline, when it has one: its owner has said how late is too late;
+ * - at most the job's own deadline, when it has one: its owner has said how late is too late. `window` goes along;
  * - never so that constraints leave periods unschedulable that were not, or often.
  */
 import { lintWarnings } from "../../config/lint/lint.js";
 import type { CompiledRule } from "../../decision/model.js";
-import type { JobDefinition } from "../../job/definition.js";
+import { type JobDefinition, WINDOW_DEADLINE } from "../../job/definition.js";
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../time/instant.js";
 
 /** Lengths that people write. */
@@ -23,9 +23,22 @@ const LADDER_MS: readonly number[] = [
 /** The longest length that people write within all bounds; 0 when there is no room, and for an interval. */
 export function windowLimitMs(definition: JobDefinition, compiled: CompiledRule, maxWindowMs: number): number {
   if (compiled.everyMs !== null) return 0;
-  const { deadlineMs } = definition.policy;
   const halfGapMs = compiled.schedule.smallestGapMs / 2;
-  const boundMs = Math.min(maxWindowMs, halfGapMs, deadlineMs === 0 ? Number.POSITIVE_INFINITY : deadlineMs);
+  return writtenWithin(Math.min(maxWindowMs, halfGapMs, deadlineBoundMs(definition)), maxWindowMs);
+}
+
+/** Whether without its deadline the job could be given a wider window than with it. */
+export function isLimitedByDeadline(definition: JobDefinition, compiled: CompiledRule, maxWindowMs: number): boolean {
+  if (compiled.everyMs !== null) return false;
+  const freeMs = Math.min(maxWindowMs, compiled.schedule.smallestGapMs / 2);
+  return windowLimitMs(definition, compiled, maxWindowMs) < writtenWithin(freeMs, maxWindowMs);
+}
+
+function deadlineBoundMs({ policy: { deadlineMs } }: JobDefinition): number {
+  return deadlineMs === 0 || deadlineMs === WINDOW_DEADLINE ? Number.POSITIVE_INFINITY : deadlineMs;
+}
+
+function writtenWithin(boundMs: number, maxWindowMs: number): number {
   const written = LADDER_MS.filter((length) => length <= boundMs).at(-1) ?? 0;
   // What the user names is a length that people write.
   return boundMs === maxWindowMs && boundMs % SECOND_MS === 0 ? boundMs : written;

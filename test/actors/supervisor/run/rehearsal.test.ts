@@ -357,7 +357,7 @@ describe("what is heard of a job in the seconds before makes void what was worke
     await world.pass(UNTIL_READY_MS);
     world.clock.freeze(5 * SECOND_MS);
     await world.settle();
-    expect(world.document("a")).toMatchObject({ LastOutcome: "missed", LastReason: "deadline" });
+    expect(world.document("a")).toMatchObject({ LastOutcome: "missed", LastReason: "stalled" });
     expect(world.starts("a")).toEqual([]);
   });
 

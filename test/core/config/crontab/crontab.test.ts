@@ -32,7 +32,7 @@ describe("the job of a line", () => {
       timezone: "Europe/Berlin",
       dst: { gap: "next", overlap: "first" },
       window: { mode: "after", durationMs: 0 },
-      policy: { concurrency: "allow", deadlineMs: 60_000, suspend: false, maxActive: null },
+      policy: { concurrency: "allow", deadlineMs: "window", suspend: false, maxActive: null },
       target: {
         argv: ["/opt/backup.sh --full"],
         shell: true,

@@ -21,7 +21,7 @@ describe("crontabs as YAML", () => {
     expect(exported(TWO)).toBe(`defaults:
   timezone: Europe/Berlin
   policy:
-    deadline: 1m
+    deadline: window
   env:
     MAILTO: ops
     PATH: /usr/bin:/bin

@@ -1,0 +1,187 @@
+/** S13, S20, S24: what was not started says why: in its document, in the ledger, in the log, and to who asks. */
+import { describe, expect, test } from "vitest";
+import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
+import { MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
+import type { WhyAnswer } from "../../../src/core/why/facts.js";
+import { readWhy } from "../../../src/krond/state/why.js";
+import { acquireMemoryLock } from "../../../src/persist/lock.js";
+import { openMemoryStore } from "../../../src/persist/memory/store.js";
+import { requireOk } from "../../support/results.js";
+import { at } from "../../support/scheduling.js";
+import { job, World } from "./world.js";
+
+const NOT_FOUND = { code: "command-not-found", message: "no such file" } as const;
+
+async function why(world: World, identity: string, period: string): Promise<WhyAnswer | null> {
+  world.kill();
+  const term = requireOk(acquireMemoryLock(world.disk));
+  const reader = requireOk(openMemoryStore(term, world.disk));
+  const request = { identity, periodAt: at(period), now: world.clock.now(), isAlive: false };
+  const answer = await readWhy(reader, { ...request, ledger: SETTINGS_DEFAULTS.ledger });
+  term.release();
+  return answer;
+}
+
+function outcome(world: World, identity: string, period: string): Record<string, unknown> | undefined {
+  return world.ledger(identity).find((record) => record.kind === "period" && record.at === at(period))?.content;
+}
+
+describe("S24: a start that failed", () => {
+  for (const deadline of ["0s", "20s"]) {
+    test(`deadline ${deadline}: the period is missed for what stood in the way`, async () => {
+      const world = new World({ behaviour: () => ({ refusal: NOT_FOUND }) });
+      await world.boot([job("a", "5 * * * *", { policy: { deadline } })]);
+      await world.pass(6 * MINUTE_MS);
+      const reason = "not_started:command-not-found";
+      expect(world.document("a")).toMatchObject({ LastOutcome: "missed", LastReason: reason });
+      expect(world.document("a").History).toMatchObject([{ Outcome: "missed", Reason: reason }]);
+      const told = world.events.find(({ event }) => event === "missed_deadline");
+      expect(told).toMatchObject({ identity: "a", fields: { outcome: "missed", reason } });
+      const answer = await why(world, "a", "2026-03-01T00:05:00Z");
+      expect(answer).toMatchObject({ kind: "missed", reason });
+      expect(answer?.text).toContain(
+        "missed: it could not be started: the command does not exist (command-not-found) (recorded at",
+      );
+    });
+  }
+
+  test("S13: where the next period came first, that is the reason, and what stood in the way is said beside it", async () => {
+    const world = new World({
+      behaviour: () => ({ refusal: { code: "user-unknown", message: "nobody of that name" } }),
+    });
+    await world.boot([job("a", "* * * * *", { policy: { deadline: "5m" } })]);
+    await world.pass(2 * MINUTE_MS + 5 * SECOND_MS);
+    expect(outcome(world, "a", "2026-03-01T00:01:00Z")).toMatchObject({
+      outcome: "missed",
+      reason: "superseded",
+      start_failure: "user-unknown",
+    });
+    const answer = await why(world, "a", "2026-03-01T00:01:00Z");
+    expect(answer?.text).toContain("the next period came before it could be started: it could not be started");
+    expect(answer?.text).toContain("(user-unknown)");
+  });
+});
+
+describe("S13, S20: time in which nobody could look", () => {
+  test("downtime: from the last sign of life to the next start, also after it", async () => {
+    const world = new World();
+    await world.boot([job("a", "5 * * * *", { policy: { deadline: "30s" } })]);
+    await world.pass(3 * MINUTE_MS);
+    world.kill();
+    world.clock.advance(5 * MINUTE_MS);
+    await world.boot([job("a", "5 * * * *", { policy: { deadline: "30s" } })]);
+    await world.settle();
+    expect(world.document("a")).toMatchObject({ LastOutcome: "missed", LastReason: "down" });
+    const span = { from: "2026-03-01T00:03:01Z", to: "2026-03-01T00:08:01Z" };
+    expect(outcome(world, "a", "2026-03-01T00:05:00Z")).toMatchObject({ outcome: "missed", reason: "down", ...span });
+    const told = world.events.find(({ event }) => event === "missed_deadline");
+    expect(told?.fields).toMatchObject({ reason: "down", ...span });
+    await world.pass(MINUTE_MS);
+    expect(await why(world, "a", "2026-03-01T00:05:00Z")).toMatchObject({
+      kind: "missed",
+      reason: "down",
+      from: span.from,
+      until: span.to,
+      text: expect.stringContaining("down when its deadline passed, from 2026-03-01T00:03:01Z to 2026-03-01T00:08:01Z"),
+    });
+  });
+
+  test("a daemon that stood still for less than a minute", async () => {
+    const world = new World();
+    await world.boot([job("a", "1 * * * *")]);
+    await world.pass(55 * SECOND_MS);
+    world.clock.freeze(10 * SECOND_MS);
+    await world.pass(2 * SECOND_MS);
+    expect(outcome(world, "a", "2026-03-01T00:01:00Z")).toMatchObject({
+      outcome: "missed",
+      reason: "stalled",
+      from: "2026-03-01T00:01:00Z",
+    });
+  });
+
+  test("a daemon that stood still for long: the current period, and those before it", async () => {
+    const world = new World();
+    await world.boot([job("a", "* * * * *", { policy: { deadline: "2s" } })]);
+    await world.pass(90 * SECOND_MS);
+    world.clock.freeze(5 * MINUTE_MS);
+    await world.pass(5 * SECOND_MS);
+    expect(world.document("a")).toMatchObject({ LastOutcome: "missed", LastReason: "stalled" });
+    const gap = world.ledger("a").find(({ kind }) => kind === "gap");
+    expect(gap?.content).toMatchObject({ first: "2026-03-01T00:02:00Z", reason: "stalled" });
+    expect((await why(world, "a", "2026-03-01T00:03:00Z"))?.text).toContain("the daemon was there and stood still");
+  });
+
+  test("S6: a clock that was set forward over the deadline", async () => {
+    const world = new World();
+    await world.boot([job("a", "5 * * * *", { policy: { deadline: "2s" } })]);
+    await world.pass(MINUTE_MS);
+    world.clock.jump(4 * MINUTE_MS + 30 * SECOND_MS);
+    await world.pass(40 * SECOND_MS);
+    expect(outcome(world, "a", "2026-03-01T00:05:00Z")).toMatchObject({ outcome: "missed", reason: "clock_jump" });
+  });
+});
+
+describe("S17: a pause as it was promised", () => {
+  const often = () => job("a", "*/10 * * * *", { policy: { deadline: "9m" } });
+
+  test("what passes in it is not evaluated, the next run is the first after it, and NEXT never lies in the past", async () => {
+    const world = new World();
+    await world.boot([often()]);
+    await world.supervisor.pause("a", at("2026-03-01T00:25:00Z"), "an upgrade");
+    const shown = async (): Promise<string | null | undefined> => (await world.supervisor.list())[0]?.nextChosenTime;
+    expect(await shown()).toBe("2026-03-01T00:30:00Z");
+    await world.pass(22 * MINUTE_MS);
+    expect(await shown()).toBe("2026-03-01T00:30:00Z");
+    await world.pass(10 * MINUTE_MS);
+    expect(world.starts("a")).toEqual(["2026-03-01T00:30:00"]);
+    const gap = world.ledger("a").find(({ kind }) => kind === "gap");
+    expect(gap?.content).toMatchObject({ first: "2026-03-01T00:10:00Z", count: 2, reason: "paused" });
+    expect(await why(world, "a", "2026-03-01T00:20:00Z")).toMatchObject({
+      kind: "paused",
+      reason: "an upgrade",
+      from: "2026-03-01T00:00:01Z",
+      until: "2026-03-01T00:25:00Z",
+    });
+  });
+
+  test("one that catches up: what is current when it ends is what it has next, and runs then", async () => {
+    const world = new World();
+    await world.boot([often()]);
+    await world.supervisor.pause("a", at("2026-03-01T00:25:00Z"), "an upgrade", true);
+    await world.pass(22 * MINUTE_MS);
+    expect((await world.supervisor.list())[0]).toMatchObject({
+      nextPeriodId: "2026-03-01T00:20:00Z",
+      nextChosenTime: "2026-03-01T00:25:00Z",
+    });
+    await world.pass(10 * MINUTE_MS);
+    expect(world.starts("a")).toEqual(["2026-03-01T00:25:00", "2026-03-01T00:30:00"]);
+  });
+
+  test("a pause that ended while no daemon ran: what passed in it stays passed, what came after is judged as ever", async () => {
+    const world = new World();
+    await world.boot([often()]);
+    await world.supervisor.pause("a", at("2026-03-01T00:15:00Z"), "an upgrade");
+    await world.pass(MINUTE_MS);
+    world.kill();
+    world.clock.advance(15 * MINUTE_MS);
+    await world.boot([often()]);
+    await world.pass(10 * MINUTE_MS);
+    expect(world.starts("a")).toEqual(["2026-03-01T00:20:00"]);
+  });
+
+  test("a restart in the middle of it tells nothing of what has passed so far, and a reload carries nothing over", async () => {
+    const world = new World();
+    await world.boot([often()]);
+    await world.supervisor.pause("a", at("2026-03-01T01:00:00Z"), "an upgrade");
+    await world.pass(25 * MINUTE_MS);
+    world.kill();
+    await world.boot([often()]);
+    await world.pass(MINUTE_MS);
+    expect(world.ledger("a").filter(({ kind }) => kind === "gap")).toEqual([]);
+    const edited = job("a", "*/10 * * * *", { policy: { deadline: "9m" }, seed: { salt: "other" } });
+    await world.supervisor.reload([edited], SETTINGS_DEFAULTS, []);
+    await world.supervisor.resume("a");
+    await world.pass(5 * MINUTE_MS);
+    expect(world.starts("a")).toEqual(["2026-03-01T00:30:00"]);
+  });
+});

@@ -1,0 +1,104 @@
+/** S40, S41: what `why` says of runs that come from no period, and of periods that a hint stands in for. */
+import { describe, expect, test } from "vitest";
+import { readJobDefinition } from "../../../src/core/job/schema.js";
+import { newDocument } from "../../../src/core/state/document.js";
+import type { WhyFacts } from "../../../src/core/why/facts.js";
+import { readLedgerEntry } from "../../../src/core/why/records.js";
+import { whyPeriod } from "../../../src/core/why/why.js";
+import { requireOk } from "../../support/results.js";
+import { at } from "../../support/scheduling.js";
+
+const SLOT = "2026-03-01T12:00:30Z";
+
+function facts(schedule: string, more: Partial<WhyFacts> = {}): WhyFacts {
+  const definition = requireOk(readJobDefinition({ identity: "a", schedule, command: ["/bin/true"] }));
+  return {
+    identity: "a",
+    daemon: "running",
+    nominalAt: at(SLOT),
+    now: at("2026-03-01T12:10:00Z"),
+    versions: [{ definedAt: at("2026-03-01T06:00:00Z"), definition }],
+    document: newDocument("a"),
+    entries: [],
+    spans: [{ bootedAt: at("2026-03-01T00:00:00Z"), at: at("2026-03-01T12:10:00Z") }],
+    keptFromAt: at("2026-02-01T00:00:00Z"),
+    ...more,
+  };
+}
+
+function ran(source: string, slot: string, more: object = {}) {
+  const begun = { period_id: slot, source, pid: 7, started_at: slot };
+  const text = JSON.stringify({ ...begun, ended_at: "2026-03-01T12:01:00Z", exit_code: 0, signal: null, ...more });
+  const entry = readLedgerEntry({ at: at(slot), kind: `run:${source}`, text });
+  return entry === null ? [] : [entry];
+}
+
+describe("S40: a slot", () => {
+  test.each([
+    ["interval", "@every 90s", "executed by its interval"],
+    ["hint-interval", "0 * * * *", "executed by an interval hint"],
+    ["hint-oneshot", "0 * * * *", "executed by a one-shot hint"],
+    ["manual", "0 * * * *", "executed by hand"],
+  ])("of %s is answered from the ledger", (source, schedule, text) => {
+    const answer = whyPeriod(facts(schedule, { entries: ran(source, SLOT) }));
+    expect(answer).toMatchObject({ kind: "executed", run: { pid: 7, exit_code: 0 } });
+    expect(answer.text).toContain(`${text}: started ${SLOT}, ended 2026-03-01T12:01:00Z, exit code 0`);
+  });
+
+  test("that runs is told as running", () => {
+    const active = { PeriodID: SLOT, PID: 9, StartedAt: SLOT, ChosenTime: SLOT, Source: "manual" };
+    const document = { ...newDocument("a"), ActiveExecution: active };
+    const answer = whyPeriod(facts("0 * * * *", { document, entries: ran("manual", SLOT, { ended_at: null }) }));
+    expect(answer).toMatchObject({ kind: "running", text: `running by hand since ${SLOT} (PID 9)` });
+  });
+
+  test("that only the document knows is answered from it", () => {
+    const document = { ...newDocument("a"), LastSlot: { interval: SLOT } };
+    const answer = whyPeriod(facts("@every 90s", { document }));
+    expect(answer).toMatchObject({ kind: "executed", text: expect.stringContaining("by its interval") });
+  });
+
+  test("that never was: the nearest that were", () => {
+    const entries = ["2026-03-01T11:59:00Z", "2026-03-01T12:02:00Z", "2026-03-01T09:00:00Z"].flatMap((slot) => {
+      return ran("interval", slot);
+    });
+    const nearest = ["2026-03-01T11:59:00Z", "2026-03-01T12:02:00Z"];
+    const answer = whyPeriod(facts("@every 90s", { entries }));
+    expect(answer).toMatchObject({ kind: "not_a_period", nearest });
+    expect(answer.text).toContain(`; the nearest are ${nearest.join(" and ")}`);
+    expect(whyPeriod(facts("@every 90s")).text).toContain("; the nearest is not on record");
+    expect(whyPeriod(facts("0 * * * *", { entries })).text).toContain("; runs beside it: 2026-03-01T11:59:00Z");
+  });
+});
+
+describe("S41: a period that a hint stands in for", () => {
+  const about = { ExpiresAt: "2026-03-01T13:00:00Z", SetAt: "2026-03-01T11:30:00Z", Reason: "a deployment" };
+  const document = { ...newDocument("a"), Hints: { Interval: { IntervalMs: 30_000, ...about } } };
+  const noon = { nominalAt: at("2026-03-01T12:00:00Z"), document };
+
+  test("says by which hint, until when, and why", () => {
+    expect(whyPeriod(facts("0 * * * *", noon))).toMatchObject({
+      kind: "not_evaluated",
+      reason: "hinted",
+      from: "2026-03-01T11:30:00Z",
+      until: "2026-03-01T13:00:00Z",
+      text: expect.stringContaining("the hint every 30s, until 2026-03-01T13:00:00Z: a deployment"),
+    });
+  });
+
+  test("one that was due before the hint is still being started", () => {
+    const later = { Interval: { IntervalMs: 30_000, ...about, SetAt: "2026-03-01T12:05:00Z" } };
+    const answer = whyPeriod(facts("0 * * * *", { ...noon, document: { ...newDocument("a"), Hints: later } }));
+    expect(answer.kind).toBe("waiting");
+  });
+
+  test("when it is over, the gap on record names it", () => {
+    const gap = { first: "2026-03-01T12:00:00Z", last: "2026-03-01T12:00:00Z", count: 1, is_count_exact: true };
+    const hint = { hint: "interval", interval_ms: 30_000, expires_at: "2026-03-01T12:05:00Z", reason: "a deployment" };
+    const text = JSON.stringify({ at: "2026-03-01T12:05:00Z", ...gap, reason: "hinted", hint });
+    const entry = readLedgerEntry({ at: at("2026-03-01T12:00:00Z"), kind: "gap", text });
+    const entries = entry === null ? [] : [entry];
+    const answer = whyPeriod(facts("0 * * * *", { nominalAt: at("2026-03-01T12:00:00Z"), entries }));
+    expect(answer.text).toContain("a hint stood in for the schedule, the hint every 30s, until 2026-03-01T12:05:00Z");
+  });
+});
