@@ -225,7 +225,11 @@ describe("what cannot be said: no job, and why", () => {
     ["a root", { service: `${TRUE}RootDirectory=/srv\n` }, ["a.service:4: a run has the root of the host"]],
     ["a line", { service: `${TRUE}what is this\n` }, ["a.service:4: is neither a section nor a setting"]],
     ["a template", { name: "dump@" }, ["a.timer:1: is a template, which runs nothing by itself"]],
-    ["a bad directory", { service: `${TRUE}WorkingDirectory=srv\n` }, ["a.service:4: the working directory must be an absolute path"]],
+    [
+      "a bad directory",
+      { service: `${TRUE}WorkingDirectory=srv\n` },
+      ["a.service:4: the working directory must be an absolute path"],
+    ],
   ])("%s", (_, given, wanted) => {
     expect(refusals(given)).toEqual(wanted);
   });
