@@ -107,17 +107,23 @@ function fileChange(file: TuneFile, changes: readonly TuneChange[]): FileChange 
   return { file, changes: mine, edits: mine.flatMap((change) => editsOf(change, file)) };
 }
 
-function editsOf({ definition, rule }: TuneChange, { sites }: TuneFile): TextEdit[] {
+function editsOf({ definition, rule, deadlineMs }: TuneChange, { sites }: TuneFile): TextEdit[] {
   const site = sites.get(definition.identity);
   const { window, seed } = rule;
   const windowEdit = window.durationMs === definition.window.durationMs ? null : site?.windowEdit(window);
   const saltEdit = seed.salt === definition.seed.salt ? null : site?.saltEdit(seed.salt);
-  return [windowEdit, saltEdit].flatMap((edit) => edit ?? []);
+  const deadlineEdit = deadlineMs === definition.policy.deadlineMs ? null : site?.deadlineEdit(deadlineMs);
+  return [windowEdit, saltEdit, deadlineEdit].flatMap((edit) => edit ?? []);
 }
 
 /** The changed text is read again: what does not come out exactly as planned is not touched. */
 function unwritableIn({ file, edits, changes }: FileChange): readonly string[] {
   if (edits.length === 0) return [];
-  const planned = new Map(changes.map(({ definition, rule }) => [definition.identity, { ...definition, ...rule }]));
+  const planned = new Map(
+    changes.map(({ definition, rule, deadlineMs }) => {
+      const policy = { ...definition.policy, deadlineMs };
+      return [definition.identity, { ...definition, ...rule, policy }];
+    }),
+  );
   return misreadJobs(file, edits, planned) ?? [...planned.keys()];
 }

@@ -11,6 +11,7 @@ import { sha256Hex } from "../../decision/seed.js";
 import { readJobDefinition } from "../../job/schema.js";
 import { formatSize } from "../../job/size.js";
 import { formatDuration } from "../../time/duration.js";
+import { MINUTE_MS } from "../../time/instant.js";
 import { zoneOf } from "../../time/zone.js";
 import type { LocatedJob, LocatedProblem, Stretch } from "../located.js";
 import { splitCrontabCommand } from "./command.js";
@@ -21,10 +22,9 @@ import { CrontabVariables, type Surroundings } from "./variables.js";
 
 export type { CrontabForm, CrontabLine, CrontabReading, CrontabRules, CrontabVerdict } from "./report.js";
 
-/** Cron starts a job at some moment of its minute, so a little lateness is no reason to leave it out. */
-const DEADLINE = "1m";
 const IDENTITY_HASH_CHARS = 12;
 const SHOWN_OF_LONG = 80;
+const DESCRIPTION_CHARS = 200;
 
 export function readCrontab(file: string, text: string, rules: CrontabRules): CrontabReading {
   return new CrontabReader(file, rules).read(text);
@@ -128,6 +128,8 @@ class CrontabReader {
   ): Record<string, unknown> {
     const { command, stdin } = splitCrontabCommand(written.text);
     const account = user?.text ?? this.#rules.owner;
+    // Cron starts a job at some moment of its minute, so a little lateness is no reason to leave it out.
+    const deadline = formatDuration(Math.max(MINUTE_MS, windowMs));
     return {
       identity,
       schedule: schedule.text,
@@ -135,7 +137,7 @@ class CrontabReader {
       // Cron runs a fixed time once a day, whatever the clock does, and follows the clock with a star.
       ...(schedule.isFixedTime ? { dst: { gap: "next", overlap: "first" } } : {}),
       ...(windowMs === 0 ? {} : { window: { mode: "after", duration: formatDuration(windowMs) } }),
-      policy: { deadline: DEADLINE },
+      policy: { deadline },
       // An empty command is refused as such, whatever the shell.
       ...(shell === "/bin/sh" || command.trim() === ""
         ? { command, shell: true }
@@ -144,6 +146,7 @@ class CrontabReader {
       env,
       ...(cwd === null ? {} : { cwd }),
       ...(stdin === null ? {} : { stdin }),
+      description: descriptionOf(written.text),
     };
   }
 
@@ -200,6 +203,12 @@ class LineNotes {
     const worst = verdict === "same" && all.length > 0 ? "noted" : verdict;
     return { kind, line: this.line, text: this.#text, verdict: worst, notes: all, identity, comments: this.#comments };
   }
+}
+
+/** The command as it stands there: the identity says nothing to people. */
+function descriptionOf(command: string): string {
+  const text = command.replace(/[\p{C}\u2028\u2029]/gu, " ").trim();
+  return text.length > DESCRIPTION_CHARS ? `${text.slice(0, DESCRIPTION_CHARS - 1)}\u2026` : text;
 }
 
 /** S11: a window may not reach into the next period, and a delay of cron's may. */

@@ -23,7 +23,8 @@ export function exportedJobs(readings: readonly CrontabReading[]): readonly Expo
       const source = sources.get(line);
       if (source === undefined) throw new Error("invariant broken: a job of a crontab without its line");
       const identity = names.unused(jobNameOf(file, commandOf(definition)));
-      return { definition: { ...definition, identity }, source, file };
+      // The line itself stands above it.
+      return { definition: { ...definition, identity, description: "" }, source, file };
     });
   });
 }

@@ -4,7 +4,8 @@
  *
  * - at most half the smallest gap between periods, so that two runs of a job keep at least the other half apart, and a
  *   clock change does not make windows overlap;
- * - at most the job's own deadline, when it has one: its owner has said how late is too late;
+ * - at most the job's own deadline, when it has one: its owner has said how late is too late. One minute is no such word,
+ *   only room for a start that is a little late, as imports write it: such a deadline goes along with the window;
  * - never so that constraints leave periods unschedulable that were not, or often.
  */
 import { lintWarnings } from "../../config/lint/lint.js";
@@ -20,12 +21,24 @@ const LADDER_MS: readonly number[] = [
   ...[1, 2, 3, 4, 6, 8, 12, 24, 48, 168, 336, 744].map((hours) => hours * HOUR_MS),
 ];
 
+/** What cron allows itself, and an import therefore allows its jobs. */
+const GRACE_MS = MINUTE_MS;
+
+/** The deadline that a job needs with a window of this length: what was only grace follows it, nothing else changes. */
+export function deadlineWith(windowMs: number, { policy: { deadlineMs } }: JobDefinition): number {
+  return deadlineMs === GRACE_MS ? Math.max(deadlineMs, windowMs) : deadlineMs;
+}
+
+function hasOwnDeadline(deadlineMs: number): boolean {
+  return deadlineMs !== 0 && deadlineMs !== GRACE_MS;
+}
+
 /** The longest length that people write within all bounds; 0 when there is no room, and for an interval. */
 export function windowLimitMs(definition: JobDefinition, compiled: CompiledRule, maxWindowMs: number): number {
   if (compiled.everyMs !== null) return 0;
   const { deadlineMs } = definition.policy;
   const halfGapMs = compiled.schedule.smallestGapMs / 2;
-  const boundMs = Math.min(maxWindowMs, halfGapMs, deadlineMs === 0 ? Number.POSITIVE_INFINITY : deadlineMs);
+  const boundMs = Math.min(maxWindowMs, halfGapMs, hasOwnDeadline(deadlineMs) ? deadlineMs : Number.POSITIVE_INFINITY);
   const written = LADDER_MS.filter((length) => length <= boundMs).at(-1) ?? 0;
   // What the user names is a length that people write.
   return boundMs === maxWindowMs && boundMs % SECOND_MS === 0 ? boundMs : written;

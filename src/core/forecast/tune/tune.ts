@@ -8,7 +8,7 @@ import type { SchedulingRule } from "../../decision/rule.js";
 import type { JobDefinition } from "../../job/definition.js";
 import type { EpochMs } from "../../time/instant.js";
 import type { Horizon } from "../horizon.js";
-import { isAsSchedulable, windowLimitMs, windowOfAtLeast, windowsNear } from "./limits.js";
+import { deadlineWith, isAsSchedulable, windowLimitMs, windowOfAtLeast, windowsNear } from "./limits.js";
 import { Load, type RuleStarts, startsOfRule } from "./load.js";
 
 /** What may be changed about a job. A window that is there keeps its mode and only becomes wider. */
@@ -27,6 +27,7 @@ export interface TuneOptions {
 export interface TuneChange {
   readonly definition: JobDefinition;
   readonly rule: SchedulingRule;
+  readonly deadlineMs: number;
 }
 
 export interface TunePlan {
@@ -105,7 +106,11 @@ class Tuner {
   plan(): TunePlan {
     const changed = this.#movables.filter(({ isChanged }) => isChanged);
     return {
-      changes: changed.map(({ subject, rule }) => ({ definition: subject.definition, rule })),
+      changes: changed.map(({ subject: { definition }, rule }) => {
+        const isWider = rule.window.durationMs !== definition.window.durationMs;
+        const deadlineMs = isWider ? deadlineWith(rule.window.durationMs, definition) : definition.policy.deadlineMs;
+        return { definition, rule, deadlineMs };
+      }),
       targetPeak: this.#target,
       peakBefore: this.#before.reduce((most, starts) => Math.max(most, starts), 0),
       peakAfter: this.#peak,

@@ -17,6 +17,7 @@ export interface JobSite {
   /** null when that cannot be written here without a change to something else. */
   windowEdit(window: WindowRule): TextEdit | null;
   saltEdit(salt: string): TextEdit | null;
+  deadlineEdit(deadlineMs: number): TextEdit | null;
 }
 
 export type JobSites = ReadonlyMap<string, JobSite>;

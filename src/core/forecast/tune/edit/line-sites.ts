@@ -59,11 +59,19 @@ class KronSite implements JobSite {
   }
 
   saltEdit(salt: string): TextEdit | null {
+    return this.#namedEdit("seed", "salt", `salt=${quotedArgument(salt)}`);
+  }
+
+  deadlineEdit(deadlineMs: number): TextEdit | null {
+    return this.#namedEdit("policy", "deadline", `deadline=${formatDuration(deadlineMs)}`);
+  }
+
+  /** In the place of the argument of this name; else behind the others, or in a modifier of its own. */
+  #namedEdit(modifier: string, name: string, text: string): TextEdit | null {
     const { parts, scanner } = this.#read();
-    const text = `salt=${quotedArgument(salt)}`;
-    const own = modifierOf(parts, "seed");
-    if (own === undefined) return this.#behindSchedule(parts, `@seed(${text})`);
-    const named = scanner.readList(own.value).find((element) => "value" in element && element.name === "salt");
+    const own = modifierOf(parts, modifier);
+    if (own === undefined) return this.#behindSchedule(parts, `@${modifier}(${text})`);
+    const named = scanner.readList(own.value).find((element) => "value" in element && element.name === name);
     if (named === undefined || !("value" in named)) return insertion(this.#start + own.value.end, `,${text}`);
     return { start: this.#start + named.nameStart, end: this.#start + named.value.end, text };
   }
@@ -107,6 +115,10 @@ class JsonSite implements JobSite {
 
   saltEdit(salt: string): TextEdit | null {
     return this.#edit("seed", { salt }, "salt");
+  }
+
+  deadlineEdit(deadlineMs: number): TextEdit | null {
+    return this.#edit("policy", { deadline: formatDuration(deadlineMs) }, "deadline");
   }
 
   /** The one value where it is written; else the whole field, behind the schedule. */

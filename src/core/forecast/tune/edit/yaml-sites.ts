@@ -84,6 +84,25 @@ class YamlSite implements JobSite {
     return this.#replaceIn(own, "salt", JSON.stringify(salt));
   }
 
+  deadlineEdit(deadlineMs: number): TextEdit | null {
+    const text = formatDuration(deadlineMs);
+    const own = pairOf(this.#job, "policy");
+    if (own === undefined) return this.#newField(`policy: { deadline: ${text} }`);
+    const hasDeadline = isMap(own.value) && pairOf(own.value as YAMLMap.Parsed, "deadline") !== undefined;
+    return hasDeadline ? this.#replaceIn(own, "deadline", text) : this.#addTo(own, `deadline: ${text}`);
+  }
+
+  /** Behind what the field holds already. */
+  #addTo(own: ParsedPair, text: string): TextEdit | null {
+    if (this.#isShared() || !isMap(own.value) || own.value.anchor !== undefined) return null;
+    const last = (own.value as YAMLMap.Parsed).items.at(-1) as ParsedPair | undefined;
+    if (last === undefined || !isScalar(last.value) || last.value.type?.startsWith("BLOCK") === true) return null;
+    const end = this.#stretchOf(last.value).end;
+    return own.value.flow === true
+      ? insertion(end, `, ${text}`)
+      : this.#newLine(this.#stretchOf(last.key).start, end, text);
+  }
+
   #replaceIn(own: ParsedPair, name: string, text: string): TextEdit | null {
     if (this.#isShared() || !isMap(own.value) || own.value.anchor !== undefined) return null;
     const scalar = scalarOf(pairOf(own.value as YAMLMap.Parsed, name));
