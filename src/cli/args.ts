@@ -39,6 +39,14 @@ export const CONFIG_OPTION: OptionSpec = {
   help: "job file or directory (default: $KRON_CONFIG, /etc/krond.d, $XDG_CONFIG_HOME/krond)",
 };
 
+/** For the commands that look at jobs without running them. */
+export const CRONTAB_OPTION: OptionSpec = {
+  name: "crontab",
+  value: "FILE",
+  repeats: true,
+  help: "the jobs of a crontab, as krond would run them; may be given again",
+};
+
 export const AT_OPTION: OptionSpec = {
   name: "at",
   value: "INSTANT",

@@ -1,14 +1,26 @@
 import { existsSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { LIMITS } from "../core/base/limits.js";
+import { crontabFormOf } from "../core/config/crontab/report.js";
 import { formatProblem } from "../core/config/format-problem.js";
 import type { LocatedJob } from "../core/config/located.js";
+import { configFormatOf } from "../core/config/readers.js";
+import { formatOfText } from "../core/config/text-format.js";
 import { editDistance } from "../core/job/suggest.js";
-import { type ConfigFinding, type Configuration, loadConfiguration } from "../persist/configuration.js";
+import {
+  type ConfigFinding,
+  type ConfigSource,
+  type Configuration,
+  loadConfiguration,
+} from "../persist/configuration.js";
 import type { ParsedArgs } from "./args.js";
+import { crontabSource } from "./commands/krond/crontab-source.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
 import { hasColour } from "./style.js";
+import { readTextFile } from "./text-file.js";
 
 const SYSTEM_DIRECTORY = "/etc/krond.d";
 
@@ -28,28 +40,75 @@ export function findConfiguration(args: ParsedArgs, io: CliIo): string {
 
 /** The configuration when it is in order; otherwise all that is wrong with it, on standard error. */
 export async function loadJobs(args: ParsedArgs, io: CliIo): Promise<Configuration> {
-  return loadSound([findConfiguration(args, io)], args, io);
+  return loadSources(await configuredSources(args, io), args, io);
 }
 
 /** As `loadJobs`, of the files and directories that the command was given, when it was given any. */
 export async function loadAllJobs(args: ParsedArgs, io: CliIo): Promise<Configuration> {
-  return loadSound(configurationNames(args, io), args, io);
+  return loadSources(await configurationSources(args, io), args, io);
 }
 
-export function configurationNames(args: ParsedArgs, io: CliIo): readonly string[] {
+/** What --config and --crontab name, or what is found without them. */
+async function configuredSources(args: ParsedArgs, io: CliIo): Promise<readonly ConfigSource[]> {
+  const crontabs = args.all("crontab").map((name) => crontabSource(name, io));
+  const isAlone = crontabs.length > 0 && args.text("config") === undefined && !io.env["KRON_CONFIG"];
+  return isAlone ? crontabs : [await sourceOf(findConfiguration(args, io), io), ...crontabs];
+}
+
+/** What the command was given: files of any kind, "-" for standard input, directories; else as `configuredSources`. */
+export async function configurationSources(args: ParsedArgs, io: CliIo): Promise<readonly ConfigSource[]> {
   const { positionals } = args;
-  if (positionals.length === 0) return [findConfiguration(args, io)];
-  if (args.text("config") === undefined) return positionals;
-  throw usageError("files are given twice: as arguments and with --config");
+  if (positionals.length === 0) return configuredSources(args, io);
+  if (args.text("config") !== undefined) throw usageError("files are given twice: as arguments and with --config");
+  const sources: ConfigSource[] = [];
+  for (const name of positionals) sources.push(await sourceOf(name, io));
+  return [...sources, ...args.all("crontab").map((name) => crontabSource(name, io))];
 }
 
-async function loadSound(names: readonly string[], args: ParsedArgs, io: CliIo): Promise<Configuration> {
-  const configuration = await loadConfiguration(names.map((name) => ({ path: resolve(io.cwd, name), name })));
+/** Files of Kron's own tell by their names what they are, crontabs by their place, their name or what is in them. */
+async function sourceOf(name: string, io: CliIo): Promise<ConfigSource> {
+  if (name === "-") return inputSource(io);
+  const path = resolve(io.cwd, name);
+  const isNamed = crontabFormOf(path) !== null || /^(crontab|.*\.(crontab|cron))$/.test(basename(path));
+  if (isNamed || (configFormatOf(name) === null && (await holdsCrontab(path)))) return crontabSource(name, io);
+  return { path, name };
+}
+
+async function inputSource(io: CliIo): Promise<ConfigSource> {
+  const name = "standard input";
+  const { text } = await readTextFile("-", LIMITS.yamlFileBytes, io);
+  const format = formatOfText(text);
+  const given = { text, format: format === "crontab" ? ("yaml" as const) : format };
+  return format === "crontab" ? { ...crontabSource("crontab", io), given } : { path: name, name, given };
+}
+
+/** Enough of a file to tell what it is. */
+const LOOKED_AT_BYTES = 64 * 1024;
+
+async function holdsCrontab(path: string): Promise<boolean> {
+  const handle = await open(path).catch(() => null);
+  if (handle === null) return false;
+  try {
+    if (!(await handle.stat()).isFile()) return false;
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(LOOKED_AT_BYTES), 0, LOOKED_AT_BYTES, 0);
+    return formatOfText(buffer.toString("utf8", 0, bytesRead)) === "crontab";
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function loadSources(
+  sources: readonly ConfigSource[],
+  args: ParsedArgs,
+  io: CliIo,
+): Promise<Configuration> {
+  const configuration = await loadConfiguration(sources);
   if (configuration.findings.length === 0) return configuration;
   const color = hasColour(args, io, io.isErrTerminal);
   await io.err(findingsText(configuration.findings, color));
   const count = configuration.findings.length;
-  throw new CliError(EXIT.configuration, `${count} ${count === 1 ? "problem" : "problems"} in ${names.join(", ")}`);
+  const names = sources.map(({ name }) => name).join(", ");
+  throw new CliError(EXIT.configuration, `${count} ${count === 1 ? "problem" : "problems"} in ${names}`);
 }
 
 export function findingsText(findings: readonly ConfigFinding[], color: boolean): string {
@@ -57,7 +116,7 @@ export function findingsText(findings: readonly ConfigFinding[], color: boolean)
 }
 
 export function findJob(jobs: readonly LocatedJob[], identity: string): LocatedJob {
-  const job = jobs.find(({ definition }) => definition.identity === identity);
+  const job = jobs.find((each) => each.definition.identity === identity || crontabPlace(each) === identity);
   if (job !== undefined) return job;
   const near = nearIdentity(
     identity,
@@ -65,6 +124,24 @@ export function findJob(jobs: readonly LocatedJob[], identity: string): LocatedJ
   );
   throw usageError(`no job "${identity}"`, near === undefined ? undefined : `did you mean "${near}"?`);
 }
+
+/** `crontab:FILE:LINE`, by which the job of a crontab can be named, too; null for any other. */
+function crontabPlace({ definition, file, line }: LocatedJob): string | null {
+  return definition.identity.startsWith(CRONTAB_PREFIX) ? `${CRONTAB_PREFIX}${basename(file)}:${line}` : null;
+}
+
+/** What stands beside the identity of a crontab's job, which is a hash: where it stands, and what it says. */
+export function shownPlace(job: LocatedJob): string | null {
+  const place = crontabPlace(job);
+  return place === null ? null : `${place} ${shortened(job.definition.description)}`;
+}
+
+function shortened(text: string): string {
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS - 1)}\u2026` : text;
+}
+
+const CRONTAB_PREFIX = "crontab:";
+const SHOWN_CHARS = 48;
 
 /** Jobs that are looked at for a guess, and how far a guess may lie off. */
 const GUESSED_JOBS = 10_000;

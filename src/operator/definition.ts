@@ -7,6 +7,7 @@ import type { Problem } from "../core/base/problem.js";
 import { err, ok, type Result } from "../core/base/result.js";
 import { formatPath } from "../core/config/format-problem.js";
 import { compileRule } from "../core/decision/compile.js";
+import { parameterForms } from "../core/decision/distributions.js";
 import type { CompiledRule } from "../core/decision/model.js";
 import { sha256Hex } from "../core/decision/seed.js";
 import type { JobDefinition, Policy } from "../core/job/definition.js";
@@ -80,7 +81,7 @@ function boundedPolicy({ policy }: JobDefinition): Policy {
   return { ...policy, maxActive: Math.min(policy.maxActive ?? OPERATOR_LIMITS.active, OPERATOR_LIMITS.active) };
 }
 
-const PARAMETERS: ReadonlySet<string | number> = new Set(["shape", "mu", "sigma", "lambda", "dir"]);
+const PARAMETERS: ReadonlySet<string | number> = new Set(parameterForms().flatMap(([, forms]) => Object.keys(forms)));
 
 /** The path as it is written in a KronJob. */
 function atKronJobField(problem: Problem): Problem {

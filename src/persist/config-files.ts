@@ -21,6 +21,8 @@ export interface ConfigSource {
   readonly name: string;
   /** Set for a crontab; every other file tells its format by its name. */
   readonly crontab?: CrontabRules;
+  /** What was read already, as standard input is: then nothing is opened. */
+  readonly given?: { readonly text: string; readonly format: ConfigFormat };
 }
 
 /**

@@ -10,10 +10,9 @@ import { readKronLine } from "../core/config/line/kron-line.js";
 import type { LineReader } from "../core/config/line/lines.js";
 import type { ConfigReading, LocatedJob, LocatedProblem, LocatedSetting } from "../core/config/located.js";
 import { LineIndex } from "../core/config/located.js";
-import type { ConfigFormat } from "../core/config/readers.js";
+import { type ConfigFormat, readConfigText } from "../core/config/readers.js";
 import { repeatedSetting } from "../core/config/repeated-setting.js";
 import { applySettings, type Settings } from "../core/config/settings.js";
-import { readYamlConfig } from "../core/config/yaml/reader.js";
 import {
   type ConfigCheck,
   type ConfigFile,
@@ -60,8 +59,14 @@ class Loading {
     this.#files = new ConfigFiles(check, (finding) => void this.#findings.push(finding));
   }
 
-  load(source: ConfigSource): Promise<void> {
-    return this.#files.visit(source, (file, { handle }) => {
+  async load(source: ConfigSource): Promise<void> {
+    if (source.given !== undefined) {
+      const { text, format } = source.given;
+      this.#files.names.push(source.name);
+      this.#takeText({ ...source, format }, text);
+      return;
+    }
+    await this.#files.visit(source, (file, { handle }) => {
       const { format } = file;
       const isWhole = format === "yaml" || format === "crontab";
       return isWhole ? this.#readWhole(file, handle) : this.#readLines(file, LINE_READERS[format], handle);
@@ -79,7 +84,10 @@ class Loading {
   }
 
   async #readWhole(file: ConfigFile, handle: FileHandle): Promise<void> {
-    const text = await handle.readFile("utf8");
+    this.#takeText(file, await handle.readFile("utf8"));
+  }
+
+  #takeText(file: ConfigFile, text: string): void {
     const lines = new LineIndex(text);
     const reading = this.#readText(file, text);
     for (const located of reading.problems) this.#add(located, lines.lineText(located.line));
@@ -87,8 +95,8 @@ class Loading {
     for (const setting of reading.settings) this.#set(setting, lines.lineText(setting.line));
   }
 
-  #readText({ name, crontab }: ConfigFile, text: string): ConfigReading {
-    if (crontab === undefined) return readYamlConfig(name, text);
+  #readText({ name, crontab, format }: ConfigFile, text: string): ConfigReading {
+    if (crontab === undefined) return readConfigText(format === "crontab" ? "yaml" : format, name, text);
     const reading = readCrontab(name, text, crontab);
     this.#crontabs.push(reading);
     return reading;

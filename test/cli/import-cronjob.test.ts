@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { KRON } from "../../src/cli/commands/index.js";
+import { readYamlConfig } from "../../src/core/config/yaml/reader.js";
 import { runCaptured } from "../support/cli.js";
 
 const CRONJOBS = `
@@ -63,5 +64,87 @@ describe("kron import cronjob", () => {
     const { exitCode, err } = await runCaptured(KRON, ["import", "cronjob", "-"], { input: "kind: ConfigMap\n" });
     expect(exitCode).toBe(2);
     expect(err).toContain("holds no CronJob");
+  });
+});
+
+const FOR_A_HOST = `
+kind: CronJob
+metadata: { name: report, namespace: team }
+spec:
+  schedule: "CRON_TZ=Europe/Berlin 0 3 * * *"
+  concurrencyPolicy: Forbid
+  startingDeadlineSeconds: 300
+  suspend: true
+  jobTemplate:
+    spec:
+      backoffLimit: 0
+      activeDeadlineSeconds: 90
+      template:
+        spec:
+          serviceAccountName: reporter
+          containers:
+            - name: main
+              image: reports:1
+              command: [/usr/bin/report, --all]
+              args: ["--to=$(MODE)", "$$(HOME)"]
+              workingDir: /srv
+              securityContext: { runAsUser: 1000 }
+              env: [{ name: MODE, value: prod }]
+---
+kind: CronJob
+metadata: { name: hard }
+spec:
+  schedule: "@daily"
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          initContainers: [{ name: first, image: a }]
+          containers:
+            - { name: main, image: b, env: [{ name: KEY, valueFrom: { secretKeyRef: { name: s, key: k } } }] }
+`;
+
+describe("kron import cronjob --as krond", () => {
+  test("a command that a host can run becomes a job; what only a cluster gives is told, or is an error", async () => {
+    const { exitCode, out, err } = await runCaptured(KRON, ["import", "cronjob", "-", "--as", "krond"], {
+      input: FOR_A_HOST,
+    });
+    expect(exitCode).toBe(2);
+    const { jobs, problems } = readYamlConfig("jobs.yaml", out);
+    expect(problems).toEqual([]);
+    expect(jobs.map(({ definition }) => definition)).toMatchObject([
+      {
+        identity: "team/report",
+        schedule: "0 3 * * *",
+        timezone: "Europe/Berlin",
+        policy: { concurrency: "forbid", deadlineMs: 300_000, suspend: true },
+        target: {
+          argv: ["/usr/bin/report", "--all", "--to=prod", "$(HOME)"],
+          user: "1000",
+          cwd: "/srv",
+          env: { MODE: "prod" },
+          timeoutMs: 90_000,
+        },
+      },
+    ]);
+    expect(err).toBe(`report: the zone in the schedule became timezone
+report: runs on this host, not in reports:1: the command has to be there
+report: serviceAccountName: left out, a cluster gives it
+hard: error: initContainers: nothing runs before the command
+hard: error: the command is the image's own (b): write it into the CronJob first
+hard: error: env KEY: its value comes from the cluster
+hard: no timeZone: the schedule is read in UTC, a CronJob's in the zone of the controller manager
+hard: runs on this host, not in b: the command has to be there
+hard: policy.deadline: 1h: a CronJob without a bound has no counterpart
+hard: backoffLimit: a run that fails is not repeated before the next period
+1 of 2 CronJobs taken over as jobs of krond
+`);
+  });
+
+  test("anything else to become is refused", async () => {
+    const { exitCode, err } = await runCaptured(KRON, ["import", "cronjob", "-", "--as", "cron"], {
+      input: FOR_A_HOST,
+    });
+    expect([exitCode, err]).toEqual([1, expect.stringContaining('--as: "cron" is neither kronjob nor krond')]);
   });
 });

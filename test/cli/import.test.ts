@@ -100,7 +100,6 @@ tab:4:1: error: @reboot is not a period
 
   const refused: readonly [title: string, argv: readonly string[], exitCode: number, message: string][] = [
     ["nothing to import from", [], 1, "import needs to know from what"],
-    ["systemd, for now", ["systemd", "x.timer"], 1, "importing from systemd is not supported yet"],
     ["a cronjob without a file", ["cronjob"], 1, "import cronjob needs a file"],
     ["something unknown", ["anacron", "x"], 1, 'cannot import from "anacron"'],
     ["no file", ["crontab"], 1, "import crontab needs a file"],

@@ -23,11 +23,31 @@ function field(min: number, max: number, names: readonly string[] = []): fc.Arbi
   return fc.oneof({ weight: 2, arbitrary: fc.constant("*") }, { weight: 3, arbitrary: list });
 }
 
+/** A field in which days that are named in relation to a month stand beside others, or alone. */
+function dayField(
+  min: number,
+  max: number,
+  names: readonly string[],
+  special: readonly string[],
+): fc.Arbitrary<string> {
+  const specials = fc.array(fc.constantFrom(...special), { minLength: 1, maxLength: 3 }).map((days) => days.join(","));
+  const plain = field(min, max, names);
+  const both = fc.tuple(plain, specials).map(([days, more]) => `${days},${more}`);
+  return fc.oneof({ weight: 3, arbitrary: plain }, specials, both);
+}
+
+const NTH_WEEKDAYS = ["MON#2", "fri#L", "0#5", "7#l", "Sat#1", "3#4"];
 const MONTHS = ["jan", "FEB", "Mar", "apr", "DEC"];
 const WEEKDAYS = ["sun", "MON", "Wed", "SAT"];
 
 export const cronExpression: fc.Arbitrary<string> = fc
-  .tuple(field(0, 59), field(0, 23), field(1, 31), field(1, 12, MONTHS), field(0, 6, WEEKDAYS))
+  .tuple(
+    field(0, 59),
+    field(0, 23),
+    dayField(1, 31, [], ["L"]),
+    field(1, 12, MONTHS),
+    dayField(0, 6, WEEKDAYS, NTH_WEEKDAYS),
+  )
   .map((fields) => fields.join(" "));
 
 function posixElement(min: number, max: number): fc.Arbitrary<string> {

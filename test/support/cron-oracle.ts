@@ -71,25 +71,53 @@ function fieldTest(field: string, names: readonly string[] = []): (value: number
   return (value) => tests.some((test) => test(value));
 }
 
-function dayTest(field: string): (value: number) => boolean {
-  return field.startsWith("*/") ? (value) => (value - 1) % Number(field.slice(2)) === 0 : fieldTest(field);
+type DateTest = (date: Date) => boolean;
+
+function isLastWeekOrDay(date: Date, reachDays: number): boolean {
+  const later = new Date(date);
+  later.setUTCDate(date.getUTCDate() + reachDays);
+  return later.getUTCMonth() !== date.getUTCMonth();
 }
 
-/** Five fields of `* , - /`, upper-case names and weekdays 0 to 6, blanks between. Takes wall minutes. */
+function dayElementTest(element: string): DateTest {
+  if (element === "L") return (date) => isLastWeekOrDay(date, 1);
+  if (element.startsWith("*/")) return (date) => (date.getUTCDate() - 1) % Number(element.slice(2)) === 0;
+  const test = elementTest(element, []);
+  return (date) => test(date.getUTCDate());
+}
+
+function weekdayElementTest(element: string): DateTest {
+  const [day = "", nth] = element.split("#");
+  const isWeekday = elementTest(day, WEEKDAYS);
+  if (nth === undefined) return (date) => isWeekday(date.getUTCDay());
+  if (nth === "L") return (date) => isWeekday(date.getUTCDay()) && isLastWeekOrDay(date, 7);
+  return (date) => isWeekday(date.getUTCDay()) && Math.ceil(date.getUTCDate() / 7) === Number(nth);
+}
+
+function listTest(field: string, elementTestOf: (element: string) => DateTest): DateTest {
+  const tests = field.split(",").map(elementTestOf);
+  return (date) => tests.some((test) => test(date));
+}
+
+/** Which days the last three fields name; midnights of UTC stand for days. */
+export function dateTest(days: string, months: string, weekdays: string): DateTest {
+  const isDay = listTest(days, dayElementTest);
+  const isMonth = fieldTest(months, MONTHS);
+  const isWeekday = listTest(weekdays, weekdayElementTest);
+  const either = days !== "*" && weekdays !== "*";
+  return (date) =>
+    isMonth(date.getUTCMonth() + 1) && (either ? isDay(date) || isWeekday(date) : isDay(date) && isWeekday(date));
+}
+
+/** Five fields of `* , - / L #`, upper-case names and weekdays 0 to 6, blanks between. Takes wall minutes. */
 export function minuteTest(expression: string): MinuteTest {
   const [minutes = "", hours = "", days = "", months = "", weekdays = ""] = expression.split(" ");
   const isMinute = fieldTest(minutes);
   const isHour = fieldTest(hours);
-  const isDay = dayTest(days);
-  const isMonth = fieldTest(months, MONTHS);
-  const isWeekday = fieldTest(weekdays, WEEKDAYS);
-  const either = days !== "*" && weekdays !== "*";
+  const isDate = dateTest(days, months, weekdays);
   return (wall) => {
     const date = new Date(wall * MINUTE_MS);
-    if (!(isMinute(date.getUTCMinutes()) && isHour(date.getUTCHours()) && isMonth(date.getUTCMonth() + 1)))
-      return false;
-    const [day, weekday] = [isDay(date.getUTCDate()), isWeekday(date.getUTCDay())];
-    return either ? day || weekday : day && weekday;
+    return isMinute(date.getUTCMinutes()) && isHour(date.getUTCHours()) && isDate(date);
   };
 }
 

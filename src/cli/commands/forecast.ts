@@ -16,7 +16,7 @@ import { bucketReports, type ForecastReport, reportOf } from "../forecast/report
 import { streamJobs, type TakeJob } from "../forecast/stream-jobs.js";
 import { forecastText, gateText } from "../forecast/text.js";
 import type { CliIo } from "../io.js";
-import { configurationNames, loadAllJobs } from "../load.js";
+import { configurationSources, loadSources } from "../load.js";
 import { paintFor } from "../style.js";
 import { DEFAULT_TOP, FORECAST_FORMS } from "./specs/forecast.js";
 
@@ -34,11 +34,11 @@ const NO_PAST: PastByJob = new Map();
 type JobSource = (take: TakeJob) => Promise<boolean>;
 
 async function forecastOf(horizon: Horizon, args: ParsedArgs, io: CliIo): Promise<Forecast> {
-  const names = configurationNames(args, io);
-  const streamed = await compute((take) => streamJobs(names, io.cwd, take), horizon, args, io);
+  const sources = await configurationSources(args, io);
+  const streamed = await compute((take) => streamJobs(sources, take), horizon, args, io);
   if (streamed !== null) return streamed;
   // Says what is wrong, with the place of everything.
-  const { jobs } = await loadAllJobs(args, io);
+  const { jobs } = await loadSources(sources, args, io);
   const loaded: JobSource = async (take) => {
     for (const { definition } of jobs) take(definition);
     return true;

@@ -1,13 +1,14 @@
-/** `kron import cronjob`: CronJobs become KronJobs. Nearly everything has the same name; what means something else is said. */
+/** `kron import cronjob`: CronJobs become KronJobs, or jobs of krond. Nearly everything has the same name; what means something else is said. */
 import { parseAllDocuments, stringify } from "yaml";
 import { LIMITS } from "../../core/base/limits.js";
 import { problemText, readKronJob } from "../../operator/definition.js";
 import { API_VERSION, KIND } from "../../operator/identity.js";
 import type { KronJob } from "../../operator/kube/types.js";
 import type { ParsedArgs } from "../args.js";
-import { CliError, EXIT, type ExitCode } from "../exit.js";
+import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { readTextFile } from "../text-file.js";
+import { type PlainCronJob, printKrondJobs } from "./import-cronjob-krond.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -21,12 +22,16 @@ interface Taken {
 /** A run that survives a change of leader, and any wait that a CronJob would have had. */
 const DEFAULT_DEADLINE = "1h";
 
-export async function importCronJobs(files: readonly string[], _args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  const taken: Taken[] = [];
+export async function importCronJobs(files: readonly string[], args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+  const target = args.text("as") ?? "kronjob";
+  if (target !== "kronjob" && target !== "krond") throw usageError(`--as: "${target}" is neither kronjob nor krond`);
+  const found: Fields[] = [];
   for (const file of files) {
     const { text } = await readTextFile(file, LIMITS.yamlFileBytes, io);
-    for (const cronJob of cronJobsOf(text, file)) taken.push(kronJobOf(cronJob));
+    found.push(...cronJobsOf(text, file));
   }
+  if (target === "krond") return printKrondJobs(found.map(plainCronJob), io);
+  const taken = found.map(kronJobOf);
   const made = taken.flatMap(({ kronJob }) => (kronJob === null ? [] : [stringify(kronJob, { lineWidth: 0 })]));
   if (made.length > 0) await io.out(made.join("---\n"));
   for (const { name, notes, problems } of taken) {
@@ -52,6 +57,15 @@ function cronJobsOf(text: string, file: string): readonly Fields[] {
       "kubectl get cronjobs -o yaml | kron import cronjob -",
     );
   return found;
+}
+
+function plainCronJob(cronJob: Fields): PlainCronJob {
+  const notes: string[] = [];
+  const { schedule: written, timeZone: given } = fieldsOf(cronJob["spec"]);
+  const { schedule, timeZone } = splitZone(String(written ?? ""), given, notes, "timezone");
+  if (timeZone === undefined)
+    notes.push("no timeZone: the schedule is read in UTC, a CronJob's in the zone of the controller manager");
+  return { name: String(fieldsOf(cronJob["metadata"])["name"]), schedule, timeZone, cronJob, notes };
 }
 
 function kronJobOf(cronJob: Fields): Taken {
@@ -98,11 +112,12 @@ function splitZone(
   written: string,
   given: unknown,
   notes: string[],
+  field = "spec.timezone",
 ): { readonly schedule: string; readonly timeZone: string | undefined } {
   const known = typeof given === "string" ? given : undefined;
   const match = /^(?:CRON_)?TZ=(?<zone>\S+)\s+(?<schedule>.+)$/.exec(written.trim());
   if (match?.groups === undefined) return { schedule: written, timeZone: known };
-  notes.push("the zone in the schedule became spec.timezone");
+  notes.push(`the zone in the schedule became ${field}`);
   return { schedule: match.groups["schedule"] ?? "", timeZone: known ?? match.groups["zone"] };
 }
 

@@ -19,6 +19,7 @@ import type { CliIo } from "../io.js";
 import { hasColour, type Paint, paintFor } from "../style.js";
 import { readTextFile } from "../text-file.js";
 import { importCronJobs } from "./import-cronjob.js";
+import { importTimers } from "./import-systemd.js";
 
 const KINDS = ["crontab", "systemd", "cronjob"];
 
@@ -27,7 +28,9 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (kind === undefined) throw usageError("import needs to know from what", "write: kron import crontab FILE...");
   if (!KINDS.includes(kind)) throw usageError(`cannot import from "${kind}"`, `known: ${KINDS.join(", ")}`);
   if (kind === "systemd") {
-    throw usageError("importing from systemd is not supported yet", "crontabs and CronJobs can be imported");
+    if (files.length === 0)
+      throw usageError("import systemd needs a timer or a directory", "kron import systemd /etc/systemd/system");
+    return importTimers(files, timezoneArg(args), args, io);
   }
   if (kind === "cronjob") {
     if (files.length === 0)

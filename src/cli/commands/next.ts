@@ -13,7 +13,7 @@ import { EXIT, type ExitCode, usageError } from "../exit.js";
 import { pastRuns } from "../forecast/past-runs.js";
 import { formatDistance, formatWall } from "../format.js";
 import type { CliIo } from "../io.js";
-import { findJob, loadJobs } from "../load.js";
+import { findJob, loadJobs, shownPlace } from "../load.js";
 import { type Paint, paintFor, renderTable } from "../style.js";
 import { decisionsAfter, soonest, type Upcoming, upcomingOf } from "../upcoming.js";
 import { DEFAULT_COUNT, DEFAULT_OVERVIEW_COUNT } from "./specs/next.js";
@@ -84,12 +84,17 @@ function periodTable(rows: readonly Upcoming[], at: EpochMs, paint: Paint): stri
 }
 
 /** All jobs together, soonest first. */
-function overviewTable(rows: readonly Upcoming[], at: EpochMs, paint: Paint): string {
+function overviewTable(
+  rows: readonly Upcoming[],
+  at: EpochMs,
+  placeOf: ReadonlyMap<string, string | null>,
+  paint: Paint,
+): string {
   const header = ["CHOSEN (UTC)", "FROM NOW", "JOB", "PERIOD", "SHIFT", "WINDOW"];
   const cells = rows.map((row) => [
     chosenText(row),
     distanceText(row, at),
-    row.compiled.rule.identity,
+    nameText(row.compiled.rule.identity, placeOf),
     periodText(row),
     shiftText(row),
     row.decision === null
@@ -99,15 +104,22 @@ function overviewTable(rows: readonly Upcoming[], at: EpochMs, paint: Paint): st
   return renderTable(header, cells, ["left", "left", "left", "left", "right", "left"], paint);
 }
 
+/** The job of a crontab is called by a hash: its line stands beside it. */
+function nameText(identity: string, placeOf: ReadonlyMap<string, string | null>): string {
+  const place = placeOf.get(identity) ?? null;
+  return place === null ? identity : `${identity}  ${place}`;
+}
+
 async function nextOfOne(identity: string, args: ParsedArgs, io: CliIo, at: EpochMs): Promise<ExitCode> {
   const count = countArg(args, "count", DEFAULT_COUNT, MOST);
   const { jobs } = await loadJobs(args, io);
   const { definition } = findJob(jobs, identity);
   const compiled = compileRule(definition);
   const lastRunOf = await lastRunsOf([definition], args, io);
-  const upcoming = upcomingOf(compiled, decisionsAfter(compiled, at), lastRunOf(identity), at);
+  const upcoming = upcomingOf(compiled, decisionsAfter(compiled, at), lastRunOf(definition.identity), at);
   await print(take(upcoming, count), args, io, (rows) => periodTable(rows, at, paintFor(args, io)));
-  const note = compiled.everyMs === null ? boundsNote(compiled) : intervalNote(compiled, lastRunOf(identity));
+  const note =
+    compiled.everyMs === null ? boundsNote(compiled) : intervalNote(compiled, lastRunOf(definition.identity));
   if (outputForm(args) === "text" && note !== null) await io.out(`\n${note}\n`);
   return EXIT.ok;
 }
@@ -148,7 +160,8 @@ async function nextOfAll(args: ParsedArgs, io: CliIo, at: EpochMs): Promise<Exit
   const definitions = active.map(({ definition }) => definition);
   const lastRunOf = await lastRunsOf(definitions, args, io);
   const upcoming = soonest(definitions.map(compileRule), lastRunOf, at, count);
-  await print(upcoming, args, io, (rows) => overviewTable(rows, at, paintFor(args, io)));
+  const placeOf = new Map(active.map((job) => [job.definition.identity, shownPlace(job)]));
+  await print(upcoming, args, io, (rows) => overviewTable(rows, at, placeOf, paintFor(args, io)));
   const suspended = jobs.length - active.length;
   if (outputForm(args) === "text" && suspended > 0) {
     await io.out(`\n${suspended === 1 ? "One suspended job is" : `${suspended} suspended jobs are`} not shown.\n`);

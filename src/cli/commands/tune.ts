@@ -1,18 +1,22 @@
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import { LIMITS } from "../../core/base/limits.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
+import { crontabYaml, exportedJobs } from "../../core/config/crontab/export.js";
+import type { LocatedJob } from "../../core/config/located.js";
+import { readConfigText } from "../../core/config/readers.js";
 import { applyEdits } from "../../core/forecast/tune/edit/edits.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { SECOND_MS } from "../../core/time/instant.js";
+import type { ConfigSource, Configuration } from "../../persist/configuration.js";
 import { countArg, type ParsedArgs } from "../args.js";
-import { EXIT, type ExitCode, usageError } from "../exit.js";
+import { type CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import { choiceArg, durationArg, horizonOf } from "../forecast/options.js";
 import { replaceText } from "../forecast/replace-file.js";
-import { readTuneFiles } from "../forecast/tune-files.js";
+import { type LooseText, readTuneFiles } from "../forecast/tune-files.js";
 import { planTuning, type TuneWishes, type WrittenPlan } from "../forecast/tune-plan.js";
 import { type TuneReport, tuneReport, tuneText } from "../forecast/tune-report.js";
 import type { CliIo } from "../io.js";
-import { loadAllJobs } from "../load.js";
+import { configurationSources, loadSources } from "../load.js";
 import { paintFor } from "../style.js";
 import { DEFAULT_FIXED_TAG, DEFAULT_MAX_WINDOW_MS, TUNE_FORMS } from "./specs/tune.js";
 
@@ -46,12 +50,39 @@ async function print(form: Form, report: TuneReport, args: ParsedArgs, io: CliIo
   else await io.out(tuneText(report, paintFor(args, io)));
 }
 
+interface Loose {
+  readonly jobs: readonly LocatedJob[];
+  readonly loose: ReadonlyMap<string, LooseText>;
+  readonly files: readonly string[];
+}
+
+/** A crontab has no windows: what is tuned is the YAML that an import of it would print. */
+function looseTexts(sources: readonly ConfigSource[], { jobs, files, crontabs }: Configuration): Loose {
+  const loose = new Map<string, LooseText>();
+  for (const { name, given, crontab } of sources)
+    if (given !== undefined && crontab === undefined) loose.set(name, given);
+  const imported = crontabs.flatMap((reading) => {
+    const text = crontabYaml(exportedJobs([reading]));
+    loose.set(reading.file, { format: "yaml", text });
+    return readConfigText("yaml", reading.file, text).jobs;
+  });
+  const own = jobs.filter(({ file }) => !crontabs.some((reading) => reading.file === file));
+  return { jobs: [...own, ...imported], loose, files };
+}
+
+function cannotWrite(names: readonly string[]): CliError {
+  const hint = "write a file first: kron import crontab FILE > jobs.yaml, then kron tune jobs.yaml --write";
+  return usageError(`--write: ${names.join(", ")} cannot be written`, hint);
+}
+
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = choiceArg(args, "output", TUNE_FORMS, "text");
   const horizon = horizonOf(args, io);
   const wishes = wishesOf(args);
-  const { jobs, files } = await loadAllJobs(args, io);
-  const plan = planTuning(await readTuneFiles(files, jobs, io), horizon, wishes);
+  const sources = await configurationSources(args, io);
+  const { jobs, loose, files } = looseTexts(sources, await loadSources(sources, args, io));
+  if (args.has("write") && loose.size > 0) throw cannotWrite([...loose.keys()]);
+  const plan = planTuning(await readTuneFiles(files, jobs, loose, io), horizon, wishes);
   const written = args.has("write") ? await write(plan) : [];
   const versions = { engineVersion: ENGINE_VERSION, tzVersion: zoneDataVersion() };
   await print(form, tuneReport(plan, horizon, versions, written), args, io);

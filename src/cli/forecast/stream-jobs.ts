@@ -3,7 +3,6 @@
  * have to be held. It only knows sound configurations; what is wrong with another one is for the loader to say.
  */
 import type { FileHandle } from "node:fs/promises";
-import { resolve } from "node:path";
 import { LIMITS } from "../../core/base/limits.js";
 import { readJsonLine } from "../../core/config/line/json-lines.js";
 import { readKronLine } from "../../core/config/line/kron-line.js";
@@ -11,15 +10,17 @@ import type { LineReader } from "../../core/config/line/lines.js";
 import type { ConfigReading } from "../../core/config/located.js";
 import { readYamlConfig } from "../../core/config/yaml/reader.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { type ConfigFile, ConfigFiles } from "../../persist/config-files.js";
+import { type ConfigFile, ConfigFiles, type ConfigSource } from "../../persist/config-files.js";
 import { configLines } from "../../persist/config-lines.js";
 
 export type TakeJob = (definition: JobDefinition) => void;
 
 /** False when something is wrong: then what was taken is worth nothing. `take` must not throw. */
-export async function streamJobs(names: readonly string[], cwd: string, take: TakeJob): Promise<boolean> {
+export async function streamJobs(sources: readonly ConfigSource[], take: TakeJob): Promise<boolean> {
+  // Crontabs and standard input are small, and for the loader.
+  if (sources.some(({ crontab, given }) => crontab !== undefined || given !== undefined)) return false;
   const reading = new Reading(take);
-  for (const name of names) await reading.visit(name, cwd);
+  for (const source of sources) await reading.visit(source);
   return reading.isSound;
 }
 
@@ -36,8 +37,8 @@ class Reading {
     this.#take = take;
   }
 
-  visit(name: string, cwd: string): Promise<void> {
-    return this.#files.visit({ name, path: resolve(cwd, name) }, (file, { handle }) => this.#read(file, handle));
+  visit(source: ConfigSource): Promise<void> {
+    return this.#files.visit(source, (file, { handle }) => this.#read(file, handle));
   }
 
   async #read({ name, format }: ConfigFile, handle: FileHandle): Promise<void> {

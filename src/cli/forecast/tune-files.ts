@@ -33,14 +33,24 @@ const SITES_OF: Readonly<Record<ConfigFormat, (text: string) => JobSites>> = {
   jsonl: jsonSites,
 };
 
+/** A text that is in no file of its own: standard input, or a crontab as YAML. */
+export interface LooseText {
+  readonly format: ConfigFormat;
+  readonly text: string;
+}
+
 /** Reads again what was found to be in order; `names` are the files of the configuration. */
 export async function readTuneFiles(
   names: readonly string[],
   loaded: readonly LocatedJob[],
+  loose: ReadonlyMap<string, LooseText>,
   io: CliIo,
 ): Promise<readonly TuneFile[]> {
   const files: TuneFile[] = [];
-  for (const name of names) files.push(await readTuneFile(name, io));
+  for (const name of names) {
+    const given = loose.get(name);
+    files.push(given === undefined ? await readTuneFile(name, io) : tuneFileOf(name, name, given));
+  }
   const before = new Map(loaded.map(({ definition }) => [definition.identity, definition]));
   const jobs = files.flatMap((file) => file.jobs);
   const isSame =
@@ -52,7 +62,10 @@ export async function readTuneFiles(
 async function readTuneFile(name: string, io: CliIo): Promise<TuneFile> {
   const path = resolve(io.cwd, name);
   const text = await readText(path, name);
-  const format = configFormatOf(name) ?? "yaml";
+  return tuneFileOf(name, path, { format: configFormatOf(name) ?? "yaml", text });
+}
+
+function tuneFileOf(name: string, path: string, { format, text }: LooseText): TuneFile {
   return { name, path, format, text, sites: SITES_OF[format](text), jobs: readConfigText(format, name, text).jobs };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The `kron` dialect: five fields, `* , - /`, names, weekday 0-7, macros. Whatever other dialects add is rejected with
+ * The `kron` dialect: five fields, `* , - /`, names, weekday 0-7, `L`, `MON#2`, `MON#L`, macros. Whatever other dialects add is rejected with
  * what to write instead, because an expression that is silently read differently is worse than one that is refused.
  */
 
@@ -8,8 +8,8 @@ import { LIMITS } from "../base/limits.js";
 import type { Problem, TextSpan } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
 import { elementValues } from "./element-values.js";
-import { CRON_FIELD_NAMES, type CronFieldName, type CronFields, isImpossible } from "./fields.js";
-import { readElement } from "./kron-element.js";
+import { CRON_FIELD_NAMES, type CronFieldName, type CronFields, isImpossible, type NthWeekday } from "./fields.js";
+import { type ElementTrouble, isLastDay, readElement, readNthWeekday } from "./kron-element.js";
 
 const MACROS: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
@@ -61,37 +61,94 @@ function elementSpan(token: Token, start: number, element: string): TextSpan {
   return { start: comma, end: comma + 1 };
 }
 
-/** Jobs by the million share a few hundred different fields: they share the lists of values, too. */
-const rememberedFields = boundedMemo<readonly number[]>();
+/** What one field names: plain values, and days in relation to a month. */
+interface FieldReading {
+  readonly values: readonly number[];
+  readonly lastDay: boolean;
+  readonly nthWeekdays: readonly NthWeekday[];
+}
 
-function readField(field: CronFieldName, token: Token): Result<readonly number[], Problem> {
+/** Jobs by the million share a few hundred different fields: they share the lists of values, too. */
+const rememberedFields = boundedMemo<FieldReading>();
+
+function readField(field: CronFieldName, token: Token): Result<FieldReading, Problem> {
   const key = `${field} ${token.text}`;
   const known = rememberedFields.get(key);
   if (known !== undefined) return ok(known);
-  const chosen = new Set<number>();
+  const found = new FieldValues(field);
   let start = token.start;
   for (const element of token.text.split(",")) {
-    const atom = readElement(field, element);
-    if (!atom.ok) {
-      const { code, message, hint } = atom.error;
+    const trouble = found.add(element);
+    if (trouble !== null) {
+      const { code, message, hint } = trouble;
       return fail(code, `${field} field: ${message}`, hint, elementSpan(token, start, element));
     }
-    for (const value of elementValues(field, atom.value)) chosen.add(value);
     start += element.length + 1;
   }
-  return ok(rememberedFields.set(key, Object.freeze([...chosen].sort((a, b) => a - b))));
+  return ok(rememberedFields.set(key, found.reading()));
+}
+
+/** Collects the elements of one field. */
+class FieldValues {
+  readonly #field: CronFieldName;
+  readonly #values = new Set<number>();
+  readonly #nth = new Map<string, NthWeekday>();
+  #lastDay = false;
+
+  constructor(field: CronFieldName) {
+    this.#field = field;
+  }
+
+  add(element: string): ElementTrouble | null {
+    if (isLastDay(this.#field, element)) {
+      this.#lastDay = true;
+      return null;
+    }
+    const nth = readNthWeekday(this.#field, element);
+    if (nth !== null) {
+      if (!nth.ok) return nth.error;
+      this.#nth.set(`${nth.value.weekday}#${nth.value.nth}`, nth.value);
+      return null;
+    }
+    const atom = readElement(this.#field, element);
+    if (!atom.ok) return atom.error;
+    for (const value of elementValues(this.#field, atom.value)) this.#values.add(value);
+    return null;
+  }
+
+  reading(): FieldReading {
+    const sorted = [...this.#nth].sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.freeze({
+      values: Object.freeze([...this.#values].sort((a, b) => a - b)),
+      lastDay: this.#lastDay,
+      nthWeekdays: Object.freeze(sorted.map(([, nth]) => Object.freeze(nth))),
+    });
+  }
 }
 
 function readFields(found: readonly Token[], text: string): Result<CronFields, Problem> {
-  const values: (readonly number[])[] = [];
+  const read: FieldReading[] = [];
   for (const [i, field] of CRON_FIELD_NAMES.entries()) {
-    const read = readField(field, found[i] as Token);
-    if (!read.ok) return read;
-    values.push(read.value);
+    const reading = readField(field, found[i] as Token);
+    if (!reading.ok) return reading;
+    read.push(reading.value);
   }
-  const [minutes = [], hours = [], days = [], months = [], weekdays = []] = values;
-  const [dayIsStar, weekdayIsStar] = [found[2]?.text === "*", found[4]?.text === "*"];
-  return ok(Object.freeze({ minutes, hours, days, months, weekdays, dayIsStar, weekdayIsStar, text }));
+  const [minutes = [], hours = [], days = [], months = [], weekdays = []] = read.map(({ values }) => values);
+  const nthWeekdays = read[4]?.nthWeekdays ?? [];
+  return ok(
+    Object.freeze({
+      minutes,
+      hours,
+      days,
+      months,
+      weekdays,
+      ...(read[2]?.lastDay === true ? { lastDay: true } : {}),
+      ...(nthWeekdays.length === 0 ? {} : { nthWeekdays }),
+      dayIsStar: found[2]?.text === "*",
+      weekdayIsStar: found[4]?.text === "*",
+      text,
+    }),
+  );
 }
 
 function readMacro(macro: Token, text: string): Result<CronFields, Problem> {

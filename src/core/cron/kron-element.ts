@@ -3,7 +3,7 @@
  */
 import type { ErrorCode } from "../base/errors/registry.js";
 import { err, ok, type Result } from "../base/result.js";
-import { CRON_FIELD_RANGES, type CronFieldName } from "./fields.js";
+import { CRON_FIELD_RANGES, type CronFieldName, type NthWeekday } from "./fields.js";
 
 export interface ElementTrouble {
   readonly code: Extract<ErrorCode, "cron-syntax" | "cron-range">;
@@ -19,24 +19,36 @@ const WEEKDAY_NAMES = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 const FULL_NAMES =
   /^(january|february|march|april|june|july|august|september|october|november|december|(sun|mon|tues|wednes|thurs|fri|satur)day)$/i;
 
+const LAST_DAY_HINT = "write L for the last day of the month";
+const NTH_HINT = "write MON#2 for the second Monday of the month, MON#L for the last";
+
+interface Foreign {
+  readonly shape: RegExp;
+  /** Absent: in all of them. */
+  readonly field?: CronFieldName;
+  readonly message: string;
+  readonly hint: string;
+}
+
 /** What other cron dialects know and this one does not, with what to write instead. First match wins. */
-const FOREIGN: readonly { readonly shape: RegExp; readonly message: string; readonly hint: string }[] = [
+const FOREIGN: readonly Foreign[] = [
   { shape: /\s/, message: "only blanks and tabs separate fields", hint: "remove line breaks and unusual blanks" },
   { shape: /\?/, message: "? is not supported", hint: "write *" },
-  {
-    shape: /#/,
-    message: "# is not supported",
-    hint: "write a day range such as 1-7, and only=dow=MON as a constraint",
-  },
+  { shape: /#/, field: "weekday", message: "# stands between a weekday and its place in the month", hint: NTH_HINT },
+  { shape: /#/, message: "# belongs to the weekday field", hint: NTH_HINT },
   { shape: /^H/i, message: "H is not supported", hint: "write a value: the window spreads the runs" },
   { shape: FULL_NAMES, message: "names have three letters", hint: "write JAN to DEC or SUN to SAT" },
-  {
-    shape: /^\dL$/i,
-    message: "L is not supported",
-    hint: "write a day range such as 22-28, and only=dow=FRI as a constraint",
-  },
-  { shape: /^(L(-\d+)?|LW|\d+L)$/i, message: "L is not supported", hint: "write 28 for a day that every month has" },
+  { shape: /^LW$/i, message: "LW is not supported", hint: "write L for the last day, FRI#L for the last Friday" },
   { shape: /^\d+W$/i, message: "W is not supported", hint: "write a day range such as 1-3, and only=dow=MON-FRI" },
+  { shape: /^L$/i, field: "weekday", message: "L belongs to the day field", hint: "write SAT#L for the last Saturday" },
+  { shape: /^L-\d+$/i, message: "L stands alone", hint: `${LAST_DAY_HINT}; nothing counts back from it` },
+  {
+    shape: /^(L|L[-/].*|.*-L)$/i,
+    field: "day",
+    message: "L is no end of a range and has no steps",
+    hint: LAST_DAY_HINT,
+  },
+  { shape: /^L$/i, message: "L belongs to the day field", hint: LAST_DAY_HINT },
   { shape: /\*\*|\*[^/]|[^*]\*/, message: "* stands alone", hint: "write *, or */N for every Nth value" },
 ];
 
@@ -60,8 +72,17 @@ function allowedText(field: CronFieldName): string {
   return names.length === 0 ? `${min} to ${max}` : `${min} to ${max}, or ${names[0]} to ${names.at(-1)}`;
 }
 
+/** `5L` and `FRIL`. Quartz counts weekdays from 1, others from 0: the name says which is meant. */
+function lastOfQuartz(text: string): string | null {
+  const [, written = "", name = ""] = /^(([0-7]|[a-z]{3}))L$/i.exec(text) ?? [];
+  const known = /^\d$/.test(name) ? (WEEKDAY_NAMES[Number(name) % 7] ?? "") : name.toUpperCase();
+  return written !== "" && WEEKDAY_NAMES.includes(known) ? `write ${known}#L for the last ${known} of the month` : null;
+}
+
 function unreadable(field: CronFieldName, text: string): { ok: false; error: ElementTrouble } {
-  const foreign = FOREIGN.find(({ shape }) => shape.test(text));
+  const quartz = field === "weekday" ? lastOfQuartz(text) : null;
+  if (quartz !== null) return trouble("cron-syntax", `"${text}" is not a value`, quartz);
+  const foreign = FOREIGN.find((other) => (other.field ?? field) === field && other.shape.test(text));
   if (foreign !== undefined) return trouble("cron-syntax", foreign.message, foreign.hint);
   if (text === "") return trouble("cron-syntax", "a value is missing", `write ${allowedText(field)}`);
   return trouble("cron-syntax", `"${text}" is not a value`, `write ${allowedText(field)}`);
@@ -77,6 +98,10 @@ function readValue(field: CronFieldName, text: string): Reading<number> {
   }
   const position = namesOf(field).indexOf(text.toUpperCase());
   return position < 0 ? unreadable(field, text) : ok(position + min);
+}
+
+function isForeign(field: CronFieldName, text: string): boolean {
+  return FOREIGN.some((other) => (other.field ?? field) === field && other.shape.test(text));
 }
 
 function wrappedHint(field: CronFieldName, from: number, to: number): string {
@@ -105,8 +130,9 @@ function readBounds(field: CronFieldName, text: string): Reading<Bounds> {
   const [fromText = "", toText, ...rest] = text.split("-");
   if (rest.length > 0) return trouble("cron-syntax", "a range has two ends", "write FROM-TO, commas between ranges");
   const from = readValue(field, fromText);
-  if (!from.ok) return FOREIGN.some(({ shape }) => shape.test(text)) ? unreadable(field, text) : from;
+  if (!from.ok) return isForeign(field, text) ? unreadable(field, text) : from;
   if (toText === undefined) return ok({ text: `${from.value}`, from: from.value, to: from.value, isSingle: true });
+  if (isForeign(field, text)) return unreadable(field, text);
   const end = readValue(field, toText);
   if (!end.ok) return end;
   // A range to SUN runs to the end of the week; this is the only range that may look as if it wrapped.
@@ -128,6 +154,35 @@ function readStep(field: CronFieldName, bounds: Bounds, stepText: string): Readi
   }
   if (bounds.isSingle) return trouble("cron-syntax", "a step needs * or a range before it", stepHint(bounds, to, step));
   return ok(`${bounds.text}/${step}`);
+}
+
+/** `L` in the day field: the last day of the month. */
+export function isLastDay(field: CronFieldName, element: string): boolean {
+  return field === "day" && (element === "L" || element === "l");
+}
+
+/** `MON#2` or `MON#L`, numbers being taken for names; null for an element that is none of these. */
+export function readNthWeekday(field: CronFieldName, element: string): Reading<NthWeekday> | null {
+  const hash = element.indexOf("#");
+  if (field !== "weekday" || hash <= 0) return null;
+  const [dayText, nthText] = [element.slice(0, hash), element.slice(hash + 1)];
+  if (/[-/*]/.test(dayText)) {
+    return trouble("cron-syntax", "# belongs to one weekday", "write each of them, like MON#2,TUE#2");
+  }
+  const swapped = /^(\d|L)$/i.test(dayText) && WEEKDAY_NAMES.includes(nthText.toUpperCase());
+  if (swapped) return trouble("cron-syntax", "the weekday comes first", `write ${nthText}#${dayText}`);
+  const weekday = readValue(field, dayText);
+  if (!weekday.ok) return weekday;
+  if (/^L$/i.test(nthText)) return ok({ weekday: weekday.value % 7, nth: "last" });
+  const name = WEEKDAY_NAMES[weekday.value % 7] ?? dayText;
+  if (!/^\d+$/.test(nthText)) return trouble("cron-syntax", `"${nthText}" is not a place in the month`, nthHint(name));
+  const nth = Number(nthText);
+  if (nth < 1 || nth > 5) return trouble("cron-range", `no month has a ${name}#${nthText}`, nthHint(name));
+  return ok({ weekday: weekday.value % 7, nth: nth as 1 | 2 | 3 | 4 | 5 });
+}
+
+function nthHint(name: string): string {
+  return `write ${name}#1 to ${name}#5, or ${name}#L for the last`;
 }
 
 /** Reads one element and returns it written out in numbers, as `elementValues` takes it. */

@@ -4,7 +4,7 @@
  * enough to keep by the million. A *wall minute* counts minutes since 1970-01-01T00:00 on the wall.
  */
 import { type CalendarTable, calendarTable, FIRST_DAY } from "./calendar-table.js";
-import type { CronFields } from "./fields.js";
+import type { CronFields, NthWeekday } from "./fields.js";
 
 const MINUTES_PER_DAY = 1440;
 const FIRST_MINUTE = FIRST_DAY * MINUTES_PER_DAY;
@@ -32,6 +32,31 @@ function highest(bits: number): number {
   return 31 - Math.clz32(bits);
 }
 
+/** What most expressions name of a month besides numbers and weekdays: nothing, whatever its shape. */
+const NO_SPECIAL_DAYS = new Int32Array(32);
+
+/**
+ * The days that are named in relation to a month, by the shape of the month without its place in the year: `L`, `MON#2`,
+ * `MON#L`. They are days of their own, whatever the other day field says (S3).
+ */
+function specialDays({ lastDay, nthWeekdays = [] }: CronFields): Int32Array {
+  if (lastDay !== true && nthWeekdays.length === 0) return NO_SPECIAL_DAYS;
+  return NO_SPECIAL_DAYS.map((_, shape) => {
+    const firstWeekday = shape & 7;
+    const lastOfMonth = 27 + (shape >>> 3);
+    let days = lastDay === true ? 1 << lastOfMonth : 0;
+    for (const nth of nthWeekdays) days |= nthDay(nth, firstWeekday, lastOfMonth);
+    return days;
+  });
+}
+
+/** Bit 0 is the first of the month. None for a fifth one that the month does not have. */
+function nthDay({ weekday, nth }: NthWeekday, firstWeekday: number, lastOfMonth: number): number {
+  const first = (weekday - firstWeekday + 7) % 7;
+  const day = nth === "last" ? first + 7 * Math.floor((lastOfMonth - first) / 7) : first + 7 * (nth - 1);
+  return day > lastOfMonth ? 0 : 1 << day;
+}
+
 export class WallMatcher {
   /** Minutes 0-29 and 30-59: sixty bits do not fit into one integer. */
   private readonly minutesLow: number;
@@ -45,6 +70,7 @@ export class WallMatcher {
   private readonly weekdays: number;
   /** All ones when either day field suffices, 0 when both must hold (S3). */
   private readonly eitherDay: number;
+  private readonly specialDays: Int32Array;
   private readonly firstMinute: number;
   private readonly lastMinute: number;
   /** Minute of the day. */
@@ -68,6 +94,7 @@ export class WallMatcher {
     this.months = bitSet(fields.months, 1);
     this.weekdays = bitSet(fields.weekdays, 0);
     this.eitherDay = fields.dayIsStar || fields.weekdayIsStar ? 0 : -1;
+    this.specialDays = specialDays(fields);
     this.firstMinute = firstMinute;
     this.lastMinute = lastMinute;
     this.firstOfDay = firstHour * 60 + firstMinute;
@@ -81,7 +108,8 @@ export class WallMatcher {
     const firstWeekday = (shape >>> 4) & 7;
     const week = ((this.weekdays >>> firstWeekday) | (this.weekdays << (7 - firstWeekday))) & 127;
     const byWeekday = Math.imul(week, EVERY_WEEK);
-    const days = (this.days & byWeekday) | (this.eitherDay & (this.days | byWeekday));
+    const special = this.specialDays[shape >>> 4] as number;
+    const days = (this.days & byWeekday) | (this.eitherDay & (this.days | byWeekday)) | special;
     return days & (0x7fffffff >>> (3 - (shape >>> 7)));
   }
 

@@ -5,11 +5,9 @@
 
 import { LIMITS } from "../base/limits.js";
 import type { Problem } from "../base/problem.js";
-import { assertNever } from "../base/result.js";
-import { civilFromDays, weekdayOfDays } from "../time/civil.js";
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../time/instant.js";
 import type { Zone } from "../time/zone.js";
-import { type ClauseKind, formatDay, formatListValue, formatMinute, MINUTES_PER_HOUR } from "./constraint-kinds.js";
+import { type ClauseKind, CONSTRAINT_KINDS } from "./constraint/table.js";
 import type { Clause, Constraints, IntRange } from "./rule.js";
 
 export { parseConstraintText } from "./constraint-text.js";
@@ -33,6 +31,11 @@ export function checkClauseCount({ only, avoid }: Constraints): Problem | null {
   }
   const message = `${count} clauses, more than the limit of ${LIMITS.clausesPerJob}`;
   return { code: "limit-exceeded", message, path: [] };
+}
+
+/** How often at most the mind of constraints changes on a wall clock. */
+export function grainMsOf({ only, avoid }: Constraints): number {
+  return Math.min(DAY_MS, ...[...only, ...avoid].map(({ kind }) => CONSTRAINT_KINDS[kind].grainMs));
 }
 
 /** The predicate of a rule's constraints, or null when everything is accepted. */
@@ -75,7 +78,7 @@ function unionByKind(clauses: readonly Clause[]): readonly Clause[] {
 }
 
 function matches({ kind, ranges }: Clause, days: number, minute: number): boolean {
-  const value = judgedValue(kind, days, minute);
+  const value = CONSTRAINT_KINDS[kind].judged(days, minute);
   return ranges.some((range) => contains(range, value));
 }
 
@@ -83,41 +86,6 @@ function contains({ from, to }: IntRange, value: number): boolean {
   return from <= to ? value >= from && value <= to : value >= from || value <= to;
 }
 
-function judgedValue(kind: ClauseKind, days: number, minute: number): number {
-  switch (kind) {
-    case "hours":
-      return Math.floor(minute / MINUTES_PER_HOUR);
-    case "dow":
-      return weekdayOfDays(days);
-    case "dom":
-      return civilFromDays(days).day;
-    case "months":
-      return civilFromDays(days).month;
-    case "between":
-      return minute;
-    case "date":
-      return days;
-    default:
-      return assertNever(kind, "constraint kind");
-  }
-}
-
 function formatClause({ kind, ranges }: Clause): string {
-  if (kind === "date") {
-    return formatDates(ranges);
-  }
-  return `${kind}=${ranges.map((range) => formatRange(kind, range)).join(",")}`;
-}
-
-function formatRange(kind: Exclude<ClauseKind, "date">, { from, to }: IntRange): string {
-  if (kind === "between") {
-    return `${formatMinute(from)}-${formatMinute(to)}`;
-  }
-  const first = formatListValue(kind, from);
-  return from === to ? first : `${first}-${formatListValue(kind, to)}`;
-}
-
-function formatDates(ranges: readonly IntRange[]): string {
-  const texts = ranges.map(({ from, to }) => (from === to ? formatDay(from) : `${formatDay(from)}..${formatDay(to)}`));
-  return `${ranges.every(({ from, to }) => from === to) ? "date" : "dates"}=${texts.join(",")}`;
+  return CONSTRAINT_KINDS[kind].format(ranges);
 }

@@ -1,45 +1,19 @@
 /** What a decision depends on, as plain JSON data: a job definition is this, and what is done with it. */
 import type { DstRule } from "../time/dst.js";
+import type { Clause } from "./constraint/table.js";
+import type { Distribution } from "./distribution/table.js";
+import type { WindowRule } from "./window.js";
 
-export type WindowMode = "after" | "around" | "before";
+export type { IntRange } from "./constraint/kind.js";
+export type { Clause } from "./constraint/table.js";
+export type { Distribution } from "./distribution/table.js";
+export type { WindowMode, WindowRule } from "./window.js";
+
 export type SeedStrategy = "stable" | "daily" | "weekly";
-
-export interface WindowRule {
-  readonly mode: WindowMode;
-  /** Whole seconds. */
-  readonly durationMs: number;
-}
-
-export type Distribution =
-  | { readonly name: "uniform" }
-  | { readonly name: "skewEarly"; readonly shape: number }
-  | { readonly name: "skewLate"; readonly shape: number }
-  | {
-      readonly name: "normal";
-      readonly mu: "nominal" | "start" | "mid" | "end";
-      /** null: one sixth of the window. */
-      readonly sigmaMs: number | null;
-    }
-  | { readonly name: "exponential"; readonly lambda: number; readonly dir: "early" | "late" };
 
 export interface SeedRule {
   readonly strategy: SeedStrategy;
   readonly salt: string;
-}
-
-/** Ranges are inclusive. A range with `from > to` wraps, except for dates. */
-export interface IntRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/**
- * One clause. `between` counts minutes of the day, `date` counts civil days since 1970-01-01 (`date=` is a range of one
- * day: `date` and `dates` are one kind).
- */
-export interface Clause {
-  readonly kind: "hours" | "dow" | "dom" | "months" | "between" | "date";
-  readonly ranges: readonly IntRange[];
 }
 
 export interface Constraints {

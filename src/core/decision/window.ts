@@ -6,7 +6,14 @@
 
 import { assertNever } from "../base/result.js";
 import { floorToSecond, SECOND_MS } from "../time/instant.js";
-import type { WindowRule } from "./rule.js";
+
+export type WindowMode = "after" | "around" | "before";
+
+export interface WindowRule {
+  readonly mode: WindowMode;
+  /** Whole seconds. */
+  readonly durationMs: number;
+}
 
 export interface WindowFrame {
   /** The duration as configured. */

@@ -5,7 +5,11 @@
  */
 import { z } from "zod";
 import { LIMITS } from "../base/limits.js";
-import { DISTRIBUTION_NAMES } from "../decision/distributions.js";
+import { assertNever } from "../base/result.js";
+import { CLAUSE_WORDS } from "../decision/constraint/table.js";
+import type { ParameterForm } from "../decision/distribution/kind.js";
+import type { DistributionName } from "../decision/distribution/table.js";
+import { DISTRIBUTION_NAMES, parameterForms } from "../decision/distributions.js";
 import { NOTIFY_OCCASIONS, WINDOW_DEADLINE } from "./definition.js";
 
 const GO_DURATION = "^(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(h|m|s|ms))+)$";
@@ -21,31 +25,40 @@ export function durationText(description: string, examples: readonly string[]): 
 
 function clauses(description: string): z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]> {
   return z.union([z.string(), z.array(z.string())]).meta({
-    description: `${description} Clauses: hours, dow, dom, months, between, date, dates; several joined by ";" or as a list.`,
+    description: `${description} Clauses: ${[...CLAUSE_WORDS.keys()].join(", ")}; several joined by ";" or as a list.`,
     examples: ["dow=MON-FRI;between=00:00-06:00", ["hours=9-17", "months=JAN,JUL"]],
   });
 }
 
-const shapeParameter = z.number().meta({ description: "Above 0; 2 by default.", exclusiveMinimum: 0 });
+/** A distribution as it is written: what its parameters may be, the table of distributions says. */
+export type RawDistribution =
+  | DistributionName
+  | { readonly name: DistributionName; readonly [parameter: string]: string | number | undefined };
 
-export const DISTRIBUTION_SHAPE = z
+function parameterShape(form: ParameterForm): z.ZodType {
+  switch (form.form) {
+    case "number": {
+      const { description, exclusiveMinimum } = form;
+      return z.number().meta({ description, exclusiveMinimum }).optional();
+    }
+    case "choice":
+      return z.enum(form.choices).optional();
+    case "text":
+      return text(form.description, { examples: form.examples }).optional();
+    default:
+      return assertNever(form, "form of a parameter");
+  }
+}
+
+const PARAMETRISED = parameterForms().map(([name, forms]) => {
+  const parameters = Object.entries(forms).map(([key, form]) => [key, parameterShape(form)] as const);
+  return z.strictObject({ name: z.literal(name), ...Object.fromEntries(parameters) });
+});
+
+export const DISTRIBUTION_SHAPE: z.ZodType<RawDistribution, RawDistribution> = z
   .union([
     z.enum(DISTRIBUTION_NAMES),
-    z.discriminatedUnion("name", [
-      z.strictObject({ name: z.literal("uniform") }),
-      z.strictObject({ name: z.literal("skewEarly"), shape: shapeParameter.optional() }),
-      z.strictObject({ name: z.literal("skewLate"), shape: shapeParameter.optional() }),
-      z.strictObject({
-        name: z.literal("normal"),
-        mu: z.enum(["nominal", "start", "mid", "end"]).optional(),
-        sigma: text("Standard deviation; a sixth of the window by default.", { examples: ["10m"] }).optional(),
-      }),
-      z.strictObject({
-        name: z.literal("exponential"),
-        lambda: z.number().meta({ description: "Above 0; 1 by default.", exclusiveMinimum: 0 }).optional(),
-        dir: z.enum(["early", "late"]).optional(),
-      }),
-    ]),
+    z.discriminatedUnion("name", PARAMETRISED as [(typeof PARAMETRISED)[number], ...typeof PARAMETRISED]),
   ])
   .meta({ description: "How likely each moment of the window is; uniform by default." });
 

@@ -48,7 +48,7 @@ describe("jobs are given one by one exactly as the loader has them, or the loade
   test.each(rows)("$name", async ({ files, isSound }) => {
     const home = written(files);
     const identities: string[] = [];
-    expect(await streamJobs([home], "/", (job) => void identities.push(job.identity))).toBe(isSound);
+    expect(await streamJobs([{ path: home, name: home }], (job) => void identities.push(job.identity))).toBe(isSound);
     const { jobs, findings } = await loadConfiguration([{ path: home, name: home }]);
     expect(findings.length === 0).toBe(isSound);
     expect(isSound ? identities : []).toEqual(isSound ? jobs.map(({ definition }) => definition.identity) : []);

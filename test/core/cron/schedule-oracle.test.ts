@@ -33,6 +33,9 @@ const EXPRESSIONS: readonly string[] = [
   "45 1 1-7 * 0",
   "5 0,12 29-31 * *",
   "10-20/5 2,3 * MAR,OCT *",
+  "30 2 L * *",
+  "0,30 0-3 13,L * SUN#1,SUN#2",
+  "15 1,2 * * SUN#L,SAT#5,FRI#4",
 ];
 
 const OTHER_RULES: readonly OracleRule[] = [

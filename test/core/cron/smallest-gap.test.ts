@@ -13,16 +13,22 @@ function gapOf(fields: CronFields): number {
   return compileSchedule(fields, zone("UTC")).smallestGapMs;
 }
 
+function isNamed(fields: CronFields, date: Date): boolean {
+  if (!fields.months.includes(date.getUTCMonth() + 1)) return false;
+  const [day, weekday] = [date.getUTCDate(), date.getUTCDay()];
+  const length = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  const byDay = fields.days.includes(day) || (fields.lastDay === true && day === length);
+  const isNth = ({ nth }: { nth: number | "last" }) => (nth === "last" ? day + 7 > length : Math.ceil(day / 7) === nth);
+  const byNth = fields.nthWeekdays?.some((named) => named.weekday === weekday && isNth(named)) === true;
+  const byWeekday = fields.weekdays.includes(weekday) || byNth;
+  return !fields.dayIsStar && !fields.weekdayIsStar ? byDay || byWeekday : byDay && byWeekday;
+}
+
 /** Every day of two cycles of 28 years, by the calendar of the language; then the minutes of one and of two days. */
 function bruteForceGap(fields: CronFields): number {
   const days: number[] = [];
   for (let at = Date.UTC(2001, 0, 1); at < Date.UTC(2057, 0, 1); at += DAY_MS) {
-    const date = new Date(at);
-    const byDay = fields.days.includes(date.getUTCDate());
-    const byWeekday = fields.weekdays.includes(date.getUTCDay());
-    const either = !fields.dayIsStar && !fields.weekdayIsStar;
-    const isDay = either ? byDay || byWeekday : byDay && byWeekday;
-    if (isDay && fields.months.includes(date.getUTCMonth() + 1)) days.push(at);
+    if (isNamed(fields, new Date(at))) days.push(at);
   }
   const dayGap = Math.min(...days.slice(1).map((at, i) => at - (days[i] ?? at)));
   const minutes = fields.hours.flatMap((hour) => fields.minutes.map((minute) => hour * HOUR_MS + minute * MINUTE_MS));
@@ -52,6 +58,18 @@ describe("S11: the smallest gap between nominal times on the wall clock", () => 
     { cron: "0 0 31 12 MON", gap: DAY_MS },
     { cron: "0 0 1 1 MON", gap: DAY_MS },
     { cron: "0 12 31 1,3 *", gap: 59 * DAY_MS },
+    { cron: "0 0 L * *", gap: 28 * DAY_MS },
+    { cron: "0 0 28,L 2 *", gap: DAY_MS },
+    { cron: "0 0 1,L * *", gap: DAY_MS },
+    { cron: "0 0 L 2 *", gap: 365 * DAY_MS },
+    { cron: "0 0 * * MON#2", gap: 28 * DAY_MS },
+    { cron: "0 0 * * MON#L", gap: 28 * DAY_MS },
+    { cron: "0 0 * * MON#5", gap: 63 * DAY_MS },
+    { cron: "0 0 * * MON#4,MON#L", gap: 7 * DAY_MS },
+    { cron: "0 0 * * MON#1,TUE#1", gap: DAY_MS },
+    // A fifth Monday of February comes once in 28 years, so that its gap is the whole cycle.
+    { cron: "0 0 * 2 MON#5", gap: 28 * 365.25 * DAY_MS },
+    { cron: "0 0 L * MON#L", gap: DAY_MS },
   ])("$cron: $gap ms", ({ cron, gap }) => {
     expect(gapOf(requireOk(parseKronCron(cron)))).toBe(gap);
   });

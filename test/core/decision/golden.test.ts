@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, test } from "vitest";
-import { compileRule } from "../../../src/core/decision/compile.js";
+import { compileRule, scheduleOf } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import { explainDecision } from "../../../src/core/decision/explain.js";
 import type { CompiledRule, DecisionRecord } from "../../../src/core/decision/model.js";
@@ -35,7 +35,16 @@ function recomputed(record: DecisionRecord): DecisionRecord {
   return toDecisionRecord(compiled, decide(compiled, nominalAt), versions);
 }
 
+interface MonthDays extends GoldenFile {
+  readonly schedules: readonly {
+    readonly schedule: string;
+    readonly timezone: string;
+    readonly nominal_times: readonly string[];
+  }[];
+}
+
 const published = golden("published-vectors.json");
+const monthDays = golden("month-days-v1.json") as MonthDays;
 const frozen = golden("decisions-v1.json");
 
 describe("published vectors, value for value", () => {
@@ -100,5 +109,26 @@ describe("frozen decisions of contract version 1", () => {
       "true false",
       "true true",
     ]);
+  });
+});
+
+describe("S3: days in relation to their month, computed by another program", () => {
+  test("the file is the one that was frozen: 8 schedules, 22 decisions", () => {
+    expect([monthDays.version, monthDays.schedules.length, monthDays.rows.length]).toEqual([1, 8, 22]);
+  });
+
+  test.each(monthDays.schedules)("$schedule in $timezone", ({ schedule, timezone, nominal_times }) => {
+    const compiled = scheduleOf({ schedule, timezone, dst: { gap: "skip", overlap: "both" } });
+    if (!compiled.ok) throw new Error(compiled.error.message);
+    const times = nominal_times.map((text) => Date.parse(text));
+    const [first = 0, last = 0] = [times[0], times.at(-1)];
+    expect([...compiled.value.between(Date.UTC(2026, 0, 1), last + 1)]).toEqual(times);
+    const backwards = times.map((_, i) => compiled.value.previous((times[times.length - i] ?? last + 1) - 1));
+    expect(backwards.reverse()).toEqual(times);
+    expect([compiled.value.matches(first), compiled.value.matches(first + 86_400_000)]).toEqual([true, false]);
+  });
+
+  test.each(monthDays.rows)("$name", ({ record }) => {
+    expect(recomputed(record)).toEqual(record);
   });
 });

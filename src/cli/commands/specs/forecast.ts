@@ -1,5 +1,5 @@
 import { GROUPINGS } from "../../../core/forecast/groups.js";
-import { CONFIG_OPTION } from "../../args.js";
+import { CONFIG_OPTION, CRONTAB_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
 import { HORIZON_OPTIONS } from "./horizon-options.js";
 
@@ -20,6 +20,7 @@ Kron chooses, and at the nominal times, where cron would put them. Shows the ful
   options: [
     { name: "output", short: "o", value: FORECAST_FORMS.join("|"), help: "form of the output (default: text)" },
     CONFIG_OPTION,
+    CRONTAB_OPTION,
     ...HORIZON_OPTIONS,
     { name: "by", value: GROUPINGS.join("|"), help: "whose starts are told apart (default: identity)" },
     { name: "top", value: "N", help: `how many peaks and groups are shown (default: ${DEFAULT_TOP})` },

@@ -1,4 +1,4 @@
-import { AT_OPTION, CONFIG_OPTION } from "../../args.js";
+import { AT_OPTION, CONFIG_OPTION, CRONTAB_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
 
 export const DEFAULT_COUNT = 5;
@@ -16,6 +16,7 @@ else from --at. With -o jsonl each line is one decision record, which 'kron veri
   kron next prod/db-backup --count 3 --at 2026-03-01T00:00:00Z`,
   options: [
     CONFIG_OPTION,
+    CRONTAB_OPTION,
     AT_OPTION,
     {
       name: "state",

@@ -1,5 +1,5 @@
 import { METRICS } from "../../../simulation/metrics.js";
-import { CONFIG_OPTION, type OptionSpec } from "../../args.js";
+import { CONFIG_OPTION, CRONTAB_OPTION, type OptionSpec } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
 
 const METRICS_PER_LINE = 9;
@@ -78,6 +78,7 @@ Exits 2 if a rule of --expect is broken. Rules compare one of these figures with
 ${metricLines()}.`,
   options: [
     CONFIG_OPTION,
+    CRONTAB_OPTION,
     ...SIMULATION_OPTIONS,
     { name: "expect", value: "RULE", repeats: true, help: "a rule that has to hold, such as missed=0 or 'peak<=50'" },
     { name: "timeline", help: "print what happens, in order" },

@@ -1,6 +1,6 @@
 import { formatDuration } from "../../../core/time/duration.js";
 import { HOUR_MS } from "../../../core/time/instant.js";
-import { CONFIG_OPTION } from "../../args.js";
+import { CONFIG_OPTION, CRONTAB_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
 import { HORIZON_OPTIONS } from "./horizon-options.js";
 
@@ -23,6 +23,7 @@ deadline (a deadline of "window" goes along with it). Jobs with the tag "${DEFAU
   options: [
     { name: "output", short: "o", value: TUNE_FORMS.join("|"), help: "form of the output (default: text)" },
     CONFIG_OPTION,
+    CRONTAB_OPTION,
     ...HORIZON_OPTIONS,
     { name: "target-peak", value: "N", help: "starts a bucket may have (default: as flat as makes sense)" },
     {

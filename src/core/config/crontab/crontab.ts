@@ -12,6 +12,7 @@ import { WINDOW_DEADLINE } from "../../job/definition.js";
 import { readJobDefinition } from "../../job/schema.js";
 import { formatSize } from "../../job/size.js";
 import { formatDuration } from "../../time/duration.js";
+import { MINUTE_MS } from "../../time/instant.js";
 import { zoneOf } from "../../time/zone.js";
 import type { LocatedJob, LocatedProblem, Stretch } from "../located.js";
 import { splitCrontabCommand } from "./command.js";
@@ -26,6 +27,7 @@ export type { CrontabForm, CrontabLine, CrontabReading, CrontabRules, CrontabVer
 const DEADLINE = WINDOW_DEADLINE;
 const IDENTITY_HASH_CHARS = 12;
 const SHOWN_OF_LONG = 80;
+const DESCRIPTION_CHARS = 200;
 
 export function readCrontab(file: string, text: string, rules: CrontabRules): CrontabReading {
   return new CrontabReader(file, rules).read(text);
@@ -145,6 +147,7 @@ class CrontabReader {
       env,
       ...(cwd === null ? {} : { cwd }),
       ...(stdin === null ? {} : { stdin }),
+      description: descriptionOf(written.text),
     };
   }
 
@@ -201,6 +204,12 @@ class LineNotes {
     const worst = verdict === "same" && all.length > 0 ? "noted" : verdict;
     return { kind, line: this.line, text: this.#text, verdict: worst, notes: all, identity, comments: this.#comments };
   }
+}
+
+/** The command as it stands there: the identity says nothing to people. */
+function descriptionOf(command: string): string {
+  const text = command.replace(/[\p{C}\u2028\u2029]/gu, " ").trim();
+  return text.length > DESCRIPTION_CHARS ? `${text.slice(0, DESCRIPTION_CHARS - 1)}\u2026` : text;
 }
 
 /** S11: a window may not reach into the next period, and a delay of cron's may. */

@@ -208,13 +208,18 @@ function numberOf(field: CronFieldName, text: string): number | null {
   return index < 0 ? null : index + CRON_FIELD_RANGES[field].min;
 }
 
+/** What the `kron` dialect knows, and no cron. */
+const OWN_DAYS = /^(L|\w+#\w+)$/i;
+
 function unreadable(element: string): FieldTrouble {
   if (element === "") return { code: "cron-syntax", message: "an element of the list is empty" };
   if (element.includes("~")) {
     const hint = "write the first value, and a window for the rest of the range";
     return { code: "cron-syntax", message: "~ (a random value) is not supported", hint };
   }
-  return { code: "cron-syntax", message: `cron does not know "${element.slice(0, 40)}"` };
+  const message = `cron does not know "${element.slice(0, 40)}"`;
+  if (!OWN_DAYS.test(element)) return { code: "cron-syntax", message };
+  return { code: "cron-syntax", message, hint: "write a job of Kron's own: its schedules know L, MON#2 and MON#L" };
 }
 
 /** Debian's cron reads `5/15` as 5, cronie refuses it, and people mean `5-59/15`. */

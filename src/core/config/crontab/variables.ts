@@ -104,7 +104,11 @@ export class CrontabVariables {
 
   #judgeZone(value: string): VariableOutcome {
     const zone = zoneOf(value === "" ? this.#hostTimezone : value);
-    return zone.ok ? SAME : refused(zone.error);
+    if (!zone.ok) return refused(zone.error);
+    if (zone.value.id === this.#hostTimezone) return SAME;
+    return noted(
+      `the schedules below are read in ${zone.value.id}, as cronie does; Debian's cron ignores it, and reads them in ${this.#hostTimezone}`,
+    );
   }
 }
 

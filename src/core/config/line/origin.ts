@@ -2,6 +2,7 @@
 
 import type { TextSpan } from "../../base/problem.js";
 import type { Word } from "../../base/words.js";
+import { parameterForms } from "../../decision/distributions.js";
 import type { Stretch } from "../located.js";
 import { writtenPart } from "../written-text.js";
 import type { LinePart } from "./text.js";
@@ -44,7 +45,14 @@ function spanInWord(word: Word, span: TextSpan | undefined): TextSpan {
 
 /** Values that are not texts in a definition. What does not look like one stays a text, and is refused as such. */
 const BOOLEANS = new Set(["policy\nsuspend", "shell"]);
-const NUMBERS = new Set(["policy\nmax_active", "distribution\nshape", "distribution\nlambda"]);
+const NUMBERS = new Set([
+  "policy\nmax_active",
+  ...parameterForms().flatMap(([, forms]) =>
+    Object.keys(forms)
+      .filter((key) => forms[key]?.form === "number")
+      .map((key) => `distribution\n${key}`),
+  ),
+]);
 const NUMBER_TEXT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 export function typedText(path: readonly string[], text: string): string | number | boolean {

@@ -5,11 +5,12 @@
  */
 
 import { LIMITS } from "../../base/limits.js";
+import { grainMsOf } from "../../decision/constraints.js";
 import { decide } from "../../decision/decide.js";
 import type { CompiledRule } from "../../decision/model.js";
 import { clampUnit } from "../../decision/sampler.js";
 import { candidateSecond } from "../../decision/window.js";
-import { DAY_MS, type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../../time/instant.js";
+import { DAY_MS, type EpochMs, formatInstant, SECOND_MS } from "../../time/instant.js";
 import { hotSpots } from "./hot-spots.js";
 import type { LintWarning } from "./warning.js";
 
@@ -126,12 +127,6 @@ export function* periodsAhead({ schedule }: CompiledRule, at: EpochMs, max: numb
   }
 }
 
-/** Clauses change their mind at whole minutes; without `between` only at whole hours, of zones a quarter apart. */
-function scanStepMs({ rule }: CompiledRule): number {
-  const usesMinutes = [...rule.constraints.only, ...rule.constraints.avoid].some(({ kind }) => kind === "between");
-  return usesMinutes ? MINUTE_MS : 15 * MINUTE_MS;
-}
-
 /** Whether no second of the window is accepted. What the budget does not reach is not called excluded. */
 function scanWindow(
   job: CompiledRule,
@@ -139,7 +134,7 @@ function scanWindow(
   endAt: EpochMs,
   budget: number,
 ): { readonly isExcluded: boolean; readonly looked: number } {
-  const stepMs = scanStepMs(job);
+  const stepMs = grainMsOf(job.rule.constraints);
   let looked = 0;
   for (let at = startAt; at <= endAt; at = Math.floor(at / stepMs) * stepMs + stepMs) {
     if (looked >= budget || job.accepts?.(at) === true) return { isExcluded: false, looked };
