@@ -17,7 +17,7 @@ import type { SupervisorPorts } from "../port.js";
 import type { JobEntry } from "../rows/job-entry.js";
 import type { Desk } from "../run/desk.js";
 import type { Committer, Contribution } from "./committer.js";
-import { contributionOf, documentWrite, type StepContribution } from "./contribution.js";
+import { contributionOf, type StepContribution } from "./contribution.js";
 import { eventOfFact } from "./events.js";
 
 export class StepWriter {
@@ -61,7 +61,7 @@ export class StepWriter {
 
   /** Nobody waits for it. */
   writeUnhurried(document: StateDocument): void {
-    this.#committer.addUnhurried(documentWrite(document));
+    this.#committer.addUnhurried(document);
   }
 
   /** That is no trouble: the run is somebody else's. */
