@@ -20,14 +20,23 @@ export interface Bench {
 
 const BOOT_ID = "4b0a1c52-91d3-4c0e-8f5b-0d2f6f1f7c11";
 const EXIT = { kind: "exited", code: 0, signal: null, reason: null };
-const BEFORE = { exitCode: 0, signal: null, wasObserved: true, cause: null };
+
+function ended(attemptId: string): object {
+  return { kind: "ended", attemptId, pid: 1, ending: EXIT, endedAt: systemClock.now() };
+}
+
+/** As versions before the runner port heard it. */
+function exited(attemptId: string): object {
+  const seen = { exitCode: 0, signal: null, wasObserved: true, cause: null };
+  return { kind: "exited", attemptId, pid: 1, ...seen, endedAt: systemClock.now() };
+}
 
 interface Asked {
   readonly attemptId: string;
 }
 
 /** Everything that is asked for is done, and every run has ended as soon as it has begun. */
-function instantRunner(): object {
+function instantRunner(endOf: (attemptId: string) => object): object {
   let pid = 0;
   let tell = (_event: object): void => {};
   return {
@@ -39,9 +48,7 @@ function instantRunner(): object {
       return { ok: true, value: { attemptId, holder, pid, startTicks: 1 } };
     },
     go: async ({ attemptId }: Asked) => {
-      const about = { attemptId, pid: 1, endedAt: systemClock.now() };
-      setImmediate(() => tell({ kind: "ended", ...about, ending: EXIT }));
-      setImmediate(() => tell({ kind: "exited", ...about, ...BEFORE }));
+      setImmediate(() => tell(endOf(attemptId)));
       return "started";
     },
     abort: async () => {},
@@ -61,22 +68,22 @@ function definitionOf(identity: string): JobDefinition {
   return read.value;
 }
 
-export async function startBench(directory: string, jobs: number): Promise<Bench> {
+/** `historyLimit`: past runs that a document keeps, which is most of its bytes. */
+export async function startBench(directory: string, jobs: number, historyLimit: number): Promise<Bench> {
   const lock = acquireDirectoryLock(directory);
   if (!lock.ok) throw lock.error;
   const opened = await openLmdbStore(lock.value);
   if (!opened.ok) throw opened.error;
   const [term, store] = [lock.value, opened.value];
-  const runner = instantRunner();
-  let ended = 0;
+  let endedCount = 0;
   let onEnded = (): void => {};
   let attempts = 0;
   const supervisor = createSupervisor({
     clock: systemClock,
     store,
     term,
-    runner,
-    launcher: runner,
+    runner: instantRunner(ended),
+    launcher: instantRunner(exited),
     copies: copiesIn(directory),
     bootId: BOOT_ID,
     versions: { tzVersion: "bench", engineVersion: "bench" },
@@ -85,13 +92,13 @@ export async function startBench(directory: string, jobs: number): Promise<Bench
     newId: () => `bench-${String(++attempts).padStart(9, "0")}`,
     onEvent: ({ event }: { readonly event: string }) => {
       if (event !== "completed") return;
-      ended += 1;
+      endedCount += 1;
       onEnded();
     },
   } as unknown as SupervisorPorts);
   await supervisor.start(
     Array.from({ length: jobs }, (_, index) => definitionOf(`bench/${index}`)),
-    SETTINGS_DEFAULTS,
+    { ...SETTINGS_DEFAULTS, history: { keep: historyLimit } },
   );
   const cursor = { next: 0 };
   const runOne = async (): Promise<void> => {
@@ -99,10 +106,10 @@ export async function startBench(directory: string, jobs: number): Promise<Bench
     if (!started.ok) throw new Error(started.message);
   };
   const runAll = async (runs: number, atATime: number): Promise<void> => {
-    const wanted = ended + runs;
+    const wanted = endedCount + runs;
     const isOver = new Promise<void>((resolve) => {
       onEnded = () => {
-        if (ended === wanted) resolve();
+        if (endedCount === wanted) resolve();
       };
     });
     let left = runs;
