@@ -27,35 +27,3 @@ export function definitionFromCanonical(text: string): JobDefinition | null {
   });
   return problems.length === 0 ? definition : null;
 }
-
-/** Where a canonical text begins. */
-const FIRST = '{"identity":"';
-const SECOND = '","schedule":"';
-/** What follows the scheduling rule. In a text quotation marks have a backslash in front: it is found nowhere else. */
-const AFTER_RULE = ',"policy":{';
-const SUSPEND = ',"suspend":';
-
-/** A canonical text, taken apart without parsing it. */
-export interface CanonicalParts {
-  /** The canonical text of the scheduling rule. */
-  readonly ruleText: string;
-  /** The same from the schedule on, without the identity: what jobs have in common. */
-  readonly ruleTail: string;
-  readonly isSuspended: boolean;
-}
-
-/** null when the text is not of the canonical form, or the identity is one that needs escapes. */
-export function canonicalParts(text: string, identity: string): CanonicalParts | null {
-  const identityEnd = FIRST.length + identity.length;
-  if (!text.startsWith(FIRST) || !text.startsWith(identity, FIRST.length) || !text.startsWith(SECOND, identityEnd)) {
-    return null;
-  }
-  const ruleEnd = text.indexOf(AFTER_RULE, identityEnd);
-  const suspendAt = ruleEnd < 0 ? -1 : text.indexOf(SUSPEND, ruleEnd);
-  if (suspendAt < 0) return null;
-  return {
-    ruleText: `${text.slice(0, ruleEnd)}}`,
-    ruleTail: text.slice(identityEnd + 2, ruleEnd),
-    isSuspended: text.startsWith("true", suspendAt + SUSPEND.length),
-  };
-}
