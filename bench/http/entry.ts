@@ -23,11 +23,11 @@ const SETTINGS = {
   http: { ...SETTINGS_DEFAULTS.http, allowPrivate: true },
 };
 
-function definitionOf(identity: string, schedule: string, url: string): JobDefinition {
+/** `raw`: when it runs. */
+function definitionOf(raw: object, url: string): JobDefinition {
   const read = readJobDefinition({
-    identity,
-    schedule,
     policy: { deadline: "30s", concurrency: "forbid" },
+    ...raw,
     http: { url, method: "POST", body: '{"from":"bench"}' },
   });
   if (!read.ok) throw new Error(`invariant broken: ${read.error[0]?.message}`);
@@ -40,10 +40,12 @@ export function clockBefore(inMs: number): Clock {
   return { ...systemClock, now: () => systemClock.now() + offsetMs };
 }
 
+export { systemClock };
+
 export async function startBench(
   directory: string,
   clock: Clock,
-  jobs: { readonly count: number; readonly schedule: string; readonly url: string },
+  { jobs, url }: { readonly jobs: readonly object[]; readonly url: string },
 ): Promise<Bench> {
   const lock = acquireDirectoryLock(directory);
   if (!lock.ok) throw lock.error;
@@ -70,10 +72,10 @@ export async function startBench(
       if (fields?.["success"] !== true) ended.failed += 1;
     },
   });
-  const definitions = Array.from({ length: jobs.count }, (_, index) =>
-    definitionOf(`bench/${index}`, jobs.schedule, jobs.url),
+  await supervisor.start(
+    jobs.map((raw) => definitionOf(raw, url)),
+    SETTINGS,
   );
-  await supervisor.start(definitions, SETTINGS);
   const close = async (): Promise<void> => {
     await supervisor.stop({ graceful: false });
     await dispatcher.close();

@@ -11,16 +11,22 @@ import { promisify } from "node:util";
 import { compared, thousands } from "../krond/rows.mjs";
 import { bundle } from "../lib/bundle.mjs";
 import { inWorkplace } from "../lib/workplace.mjs";
+import { startPostgres } from "../queues/postgres.mjs";
+import { startRedis } from "../queues/redis.mjs";
+import { NotAvailable } from "../queues/service.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
-const FULL = { burst: 10_000, burstRounds: 3, dueInMs: 30_000, seconds: 20, rounds: 3 };
-const QUICK = { burst: 2_000, burstRounds: 1, dueInMs: 8_000, seconds: 4, rounds: 1 };
+const FULL = { burst: 10_000, burstRounds: 3, dueInMs: 30_000, seconds: 20, rounds: 3, rate: 3_000, pacedSeconds: 10 };
+const QUICK = { burst: 1_000, burstRounds: 1, dueInMs: 6_000, seconds: 2, rounds: 1, rate: 500, pacedSeconds: 2 };
 const IN_FLIGHT = 256;
 const JOBS = 1_000;
 const BYTES = 2 ** 28;
+/** Those with a server plan durably, as Kron does; what cannot be started here is named in the notes. */
 const PEERS = [
   { key: "undici", name: "undici alone: no claim, no record" },
   { key: "node", name: "node:http alone: no claim, no record" },
+  { key: "bullmq", name: "BullMQ, Redis that syncs", start: () => startRedis({ isDurable: true }) },
+  { key: "pgboss", name: "pg-boss", start: startPostgres },
 ];
 
 async function withServer(use) {
@@ -65,50 +71,111 @@ async function sustainedRound(base, seconds) {
   return { rate: counted / seconds, cpu: result.cpuUs / counted };
 }
 
-async function rounds(contenders, count, play) {
+/** So many are due at each whole second, whether or not those before are done. */
+async function pacedRound(base, { rate, pacedSeconds: seconds, dueInMs }) {
+  const result = await play({ ...base, task: "paced", rate, seconds, dueInMs, inFlight: IN_FLIGHT });
+  const { late, twice } = await (await fetch(`${base.url}arrivals`)).json();
+  if (late.length !== rate * seconds || result.failed > 0 || twice > 0) {
+    throw new Error(
+      `${base.contender}: ${late.length} of ${rate * seconds} came, ${result.failed} failed, ${twice} twice`,
+    );
+  }
+  const sorted = late.sort((a, b) => a - b);
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
+}
+
+/** A contender that fails is told of and left out; Kron may not. */
+async function rounds(contenders, count, notes, play) {
   const measured = new Map(contenders.map((name) => [name, []]));
   for (let round = 0; round < count; round += 1) {
-    for (const name of contenders) measured.get(name).push(await play(name, round));
+    for (const name of contenders) {
+      try {
+        measured.get(name).push(await play(name, round));
+      } catch (error) {
+        if (name === "kron") throw error;
+        notes.push(`\`http\`: ${name} was cut off (${/\w*Error: .*/.exec(error.message)?.[0] ?? error.message}).`);
+      }
+    }
   }
   return measured;
 }
 
+/** The servers of the queues: by contender, how to reach it. */
+async function withQueueServers(notes, use) {
+  const servers = new Map();
+  try {
+    for (const { key, name, start } of PEERS.filter(({ start }) => start !== undefined)) {
+      try {
+        servers.set(key, await start());
+      } catch (error) {
+        if (!(error instanceof NotAvailable)) throw error;
+        notes.push(`\`http\`: ${name} could not be measured: ${error.message}.`);
+      }
+    }
+    return await use(servers);
+  } finally {
+    for (const server of servers.values()) await server.stop();
+  }
+}
+
+async function measureAll({ directory, url, servers, settings, notes }) {
+  const entry = await bundle(here("./entry.ts"), directory, "http");
+  const base = (contender, task, round) => {
+    process.stderr.write(`bench: http, ${task}, ${contender} ...\n`);
+    const { connection } = servers.get(contender) ?? {};
+    return { contender, url, entry, connection, directory: join(directory, `${task}-${round}`), inFlight: IN_FLIGHT };
+  };
+  const isThere = ({ key, start }) => start === undefined || servers.has(key);
+  const names = ["kron", ...PEERS.filter(isThere).map(({ key }) => key)];
+  // What is only a client waits for nothing.
+  const planners = names.filter((name) => name === "kron" || servers.has(name));
+  return {
+    burst: await rounds(names, settings.burstRounds, notes, (name, round) =>
+      burstRound(base(name, "burst", round), settings),
+    ),
+    steady: await rounds(names, settings.rounds, notes, (name, round) =>
+      sustainedRound(base(name, "sustained", round), settings.seconds),
+    ),
+    paced: await rounds(planners, settings.rounds, notes, (name, round) =>
+      pacedRound(base(name, "paced", round), settings),
+    ),
+  };
+}
+
+function rowsOf(measured, id, name, key, unit) {
+  const peers = PEERS.filter((peer) => measured.has(peer.key));
+  const all = peers.length > 0 ? peers : [{ key: null, name: null }];
+  return all.map((peer) =>
+    compared({
+      id,
+      name,
+      key,
+      unit,
+      ours: measured.get("kron"),
+      peer: { name: peer.name, rounds: measured.get(peer.key) ?? [] },
+    }),
+  );
+}
+
 export async function run({ isQuick }) {
   const settings = isQuick ? QUICK : FULL;
-  const names = ["kron", ...PEERS.map(({ key }) => key)];
+  const notes = ["`http`: the server is a process of its own on the same machine and answers at once."];
   return inWorkplace("http", (directory) =>
-    withServer(async (url) => {
-      const entry = await bundle(here("./entry.ts"), directory, "http");
-      const base = (contender, task, round) => {
-        process.stderr.write(`bench: http, ${task}, ${contender} ...\n`);
-        return { contender, url, entry, directory: join(directory, `${task}-${round}`) };
-      };
-      const burst = await rounds(names, settings.burstRounds, (name, round) =>
-        burstRound(base(name, "burst", round), settings),
-      );
-      const steady = await rounds(names, settings.rounds, (name, round) =>
-        sustainedRound(base(name, "sustained", round), settings.seconds),
-      );
-      const rowsOf = (measured, id, name, key, unit) =>
-        PEERS.map((peer) =>
-          compared({
-            id,
-            name,
-            key,
-            unit,
-            ours: measured.get("kron"),
-            peer: { name: peer.name, rounds: measured.get(peer.key) },
-          }),
-        );
-      const due = `${thousands(settings.burst)} due in one second`;
-      const rows = [
-        ...rowsOf(burst, "P7", `requests: lateness p50, ${due}`, "p50", "ms"),
-        ...rowsOf(burst, "P7", `requests: lateness p99, ${due}`, "p99", "ms"),
-        ...rowsOf(steady, "P9", `requests, ${IN_FLIGHT} at a time, each claimed and recorded durably`, "rate", "/s"),
-        ...rowsOf(steady, "P9", "processor time of one request", "cpu", "µs"),
-      ];
-      const notes = ["`http`: the server is a process of its own on the same machine and answers at once."];
-      return { rows, notes };
-    }),
+    withServer((url) =>
+      withQueueServers(notes, async (servers) => {
+        const { burst, steady, paced } = await measureAll({ directory, url, servers, settings, notes });
+        const due = `${thousands(settings.burst)} due in one second`;
+        const pace = `${thousands(settings.rate)} a second`;
+        const rows = [
+          ...rowsOf(burst, "P7", `requests: lateness p50, ${due}`, "p50", "ms"),
+          ...rowsOf(burst, "P7", `requests: lateness p99, ${due}`, "p99", "ms"),
+          ...rowsOf(steady, "P9", `requests, ${IN_FLIGHT} at a time, each claimed and recorded durably`, "rate", "/s"),
+          ...rowsOf(steady, "P9", "processor time of one request", "cpu", "µs"),
+          ...rowsOf(paced, "P9", `requests: lateness p50, ${pace}`, "p50", "ms"),
+          ...rowsOf(paced, "P9", `requests: lateness p99, ${pace}`, "p99", "ms"),
+        ];
+        return { rows, notes };
+      }),
+    ),
   );
 }

@@ -1,10 +1,16 @@
-/** One contender in a process of its own: Kron's supervisor with its store and dispatcher, or a bare client. */
+/** One contender in a process of its own: Kron's supervisor with its store and dispatcher, a queue, or a bare client. */
 
 import { mkdirSync } from "node:fs";
 import { Agent, request as askNode } from "node:http";
+import { basename } from "node:path";
 import { Pool } from "undici";
+import { dueJob } from "../krond/jobs.mjs";
+import { QUEUES } from "./queues.mjs";
 
-const { contender, task, count, dueInMs, seconds, inFlight, url, directory, entry } = JSON.parse(process.argv[2]);
+const settings = JSON.parse(process.argv[2]);
+const { contender, task, count, dueInMs, seconds, rate, inFlight, url, directory, entry, connection } = settings;
+/** So many are planned for each second of a queue that is to be kept busy: more than any of them sends. */
+const PLANNED_A_SECOND = 4_000;
 const SOCKETS = 64;
 const LIMIT_MS = 120_000;
 
@@ -15,13 +21,42 @@ async function until(isSo) {
   }
 }
 
+/** Whole seconds from `firstAt` on, `rate` of each. */
+function pacedMoments(firstAt) {
+  return Array.from({ length: rate * seconds }, (_, index) => firstAt + Math.floor(index / rate) * 1_000);
+}
+
+/** The first whole second that lies so far ahead. */
+function firstSecond() {
+  return Math.ceil((Date.now() + dueInMs) / 1_000) * 1_000;
+}
+
+function jobs(schedule) {
+  return Array.from({ length: count }, (_, index) => ({ identity: `bench/${index}`, schedule }));
+}
+
+function pacedJob(dueAt, index) {
+  const { command: _, ...job } = dueJob(`bench/${index}`, dueAt, []);
+  return job;
+}
+
 async function kron() {
-  const { clockBefore, startBench } = await import(entry);
+  const { clockBefore, startBench, systemClock } = await import(entry);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (task === "paced") {
+    const firstAt = firstSecond();
+    const planned = pacedMoments(firstAt).map(pacedJob);
+    const bench = await startBench(directory, systemClock, { jobs: planned, url });
+    mustBeAhead(firstAt);
+    await until(() => bench.ended.count >= planned.length);
+    const { failed } = bench.ended;
+    await bench.close();
+    return { failed };
+  }
   if (task === "burst") {
     const clock = clockBefore(dueInMs);
     const dueAt = Date.now() + dueInMs;
-    const bench = await startBench(directory, clock, { count, schedule: "* * * * *", url });
+    const bench = await startBench(directory, clock, { jobs: jobs("* * * * *"), url });
     const from = process.cpuUsage();
     await until(() => bench.ended.count >= count);
     const cpu = process.cpuUsage(from);
@@ -29,7 +64,7 @@ async function kron() {
     await bench.close();
     return { dueAt, failed, cpuUs: (cpu.user + cpu.system) / count };
   }
-  const bench = await startBench(directory, clockBefore(50_000), { count, schedule: "@yearly", url });
+  const bench = await startBench(directory, clockBefore(50_000), { jobs: jobs("@yearly"), url });
   const cursor = { next: 0 };
   const run = async (untilMs) => {
     while (performance.now() < untilMs) await once(bench, `bench/${cursor.next++ % count}`);
@@ -39,6 +74,11 @@ async function kron() {
     async () => bench.close(),
     () => bench.ended.failed,
   );
+}
+
+function mustBeAhead(firstAt) {
+  if (Date.now() >= firstAt)
+    throw new Error(`${contender}: planning took so long that requests were due before its end`);
 }
 
 /** The whole of a run: asked for, claimed, sent, answered, recorded. */
@@ -98,6 +138,34 @@ function nodeClient() {
   return bare(send, async () => agent.destroy());
 }
 
-const CONTENDERS = { kron, undici: undiciClient, node: nodeClient };
+/** Each job of the queue is one request. */
+async function queue() {
+  const pool = new Pool(new URL(url).origin, { connections: SOCKETS, pipelining: 1 });
+  const opened = await QUEUES[contender]({ connection, name: `bench-${basename(directory)}` });
+  const isDue = task !== "sustained";
+  const firstAt = isDue ? firstSecond() : Date.now();
+  const planned = Array.from({ length: task === "burst" ? count : PLANNED_A_SECOND * seconds }, () => firstAt);
+  const moments = task === "paced" ? pacedMoments(firstAt) : planned;
+  await opened.plan(moments);
+  if (isDue) mustBeAhead(firstAt);
+  let sent = 0;
+  const send = async (dueAt) => {
+    const headers = { "x-kron-scheduled-for": new Date(dueAt).toISOString() };
+    const { body } = await pool.request({ path: "/", method: "POST", headers, body: '{"from":"bench"}' });
+    await body.dump();
+    sent += 1;
+  };
+  const stop = await opened.work(send, inFlight);
+  const from = process.cpuUsage();
+  const startedMs = performance.now();
+  const isOver = () => sent >= moments.length || (!isDue && performance.now() - startedMs > seconds * 1_000);
+  await until(isOver);
+  const cpu = process.cpuUsage(from);
+  await stop();
+  await pool.close();
+  return { dueAt: firstAt, failed: 0, cpuUs: cpu.user + cpu.system };
+}
+
+const CONTENDERS = { kron, undici: undiciClient, node: nodeClient, bullmq: queue, pgboss: queue };
 process.stdout.write(JSON.stringify(await CONTENDERS[contender]()));
 process.exit(0);

@@ -8,6 +8,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { median } from "../lib/measure.mjs";
+import { previousName } from "../lib/previous.mjs";
 import { eventually, inWorkplace } from "../lib/workplace.mjs";
 import { Krond } from "./daemon.mjs";
 import { cronRefusal, cronVersion, DebianCron } from "./debian-cron.mjs";
@@ -25,11 +26,16 @@ const BOOT_LIMIT_MS = 20 * 60_000;
 const QUICK_COUNTS = { jsonl: [10_000], yaml: [] };
 const COUNTS = { jsonl: [10_000, 100_000], yaml: [10_000] };
 const FULL_COUNTS = { jsonl: [10_000, 100_000, 1_000_000], yaml: [10_000] };
+/** Measured again with most of its jobs suspended. */
+const SUSPENDED_FORM = "jsonl";
+const SUSPENDED_AT_MOST = 100_000;
+const ENABLED_ONE_IN = 20;
 const WRITERS = { jsonl: jsonLines, yaml };
 const CRON_LIMIT_MS = 600_000;
 
-async function bootOnce(config, directory, index) {
-  const krond = new Krond({ config, state: join(directory, "state"), probe: join(directory, `loop-${index}.json`) });
+async function bootOnce(config, directory, index, root) {
+  const probe = join(directory, `loop-${index}.json`);
+  const krond = new Krond({ config, state: join(directory, "state"), probe, root });
   try {
     await krond.ready(BOOT_LIMIT_MS);
     const [memory, cpuMs] = [krond.memory(), krond.cpuMs()];
@@ -46,19 +52,21 @@ function isEnough(rounds, { isQuick }) {
   return rounds.length >= wanted;
 }
 
-async function measureKrond(directory, config, context) {
+/** `root`: another version of Kron, beside which nothing else is measured. */
+async function measureKrond(directory, config, context, root) {
   const [first, again] = [[], []];
   const raw = { loading: [], restart: [] };
-  const place = join(directory, "krond");
+  const place = join(directory, root === undefined ? "krond" : "against");
   while (!isEnough(first, context)) {
     rmSync(place, { recursive: true, force: true });
     mkdirSync(place);
-    first.push(await bootOnce(config, place, 0));
-    if (config.endsWith(".jsonl")) raw.loading.push(rawOnce(["load", config, join(place, "raw.mdb")]));
+    first.push(await bootOnce(config, place, 0, root));
+    if (root === undefined && config.endsWith(".jsonl"))
+      raw.loading.push(rawOnce(["load", config, join(place, "raw.mdb")]));
   }
   while (!isEnough(again, context)) {
-    again.push(await bootOnce(config, place, again.length + 1));
-    raw.restart.push(rawOnce(["read", join(place, "state")]));
+    again.push(await bootOnce(config, place, again.length + 1, root));
+    if (root === undefined) raw.restart.push(rawOnce(["read", join(place, "state")]));
   }
   return { first, again, raw };
 }
@@ -98,16 +106,30 @@ function nonEmpty(values) {
   return values.length === 0 ? null : values;
 }
 
-function bootRows(count, form, { first, again, raw, cron }, cronName) {
+function bootRows(count, form, { first, again, raw, cron, before }, { cronName, against }) {
   const jobs = `${form}, ${thousands(count)} jobs`;
   const debian = { name: cronName, rounds: cron };
   const loading = { name: "JSON.parse and lmdb alone, same lines", rounds: raw.loading };
   const reading = { name: "lmdb and JSON.parse alone, same store", rounds: raw.restart };
+  const other = (rounds) => (before === null ? [] : [{ name: previousName(against), rounds }]);
+  const [otherFirst, otherAgain] = [other(before?.first), other(before?.again)];
   return [
-    ...startRows(`first start, ${jobs}`, first, form === "jsonl" ? [loading, debian] : [debian]),
-    ...startRows(`restart, ${jobs}`, again, [reading, debian]),
-    ...resourceRows(`first start, ${jobs}`, first, debian),
-    ...resourceRows(`restart, ${jobs}`, again, debian),
+    ...startRows(`first start, ${jobs}`, first, [...(form === "jsonl" ? [loading] : []), debian, ...otherFirst]),
+    ...startRows(`restart, ${jobs}`, again, [reading, debian, ...otherAgain]),
+    ...resourceRows(`first start, ${jobs}`, first, [debian, ...otherFirst]),
+    ...resourceRows(`restart, ${jobs}`, again, [debian, ...otherAgain]),
+  ];
+}
+
+/** The same set as it is when an operator has switched most of it off: nothing of it is due, and it is no dearer. */
+function suspendedRows(count, form, suspended, { first, again }) {
+  const what = `${form}, ${thousands(count)} jobs, most suspended`;
+  const peerOf = (rounds) => [{ name: "the same jobs, none suspended", rounds }];
+  return [
+    ...startRows(`first start, ${what}`, suspended.first, peerOf(first)),
+    ...startRows(`restart, ${what}`, suspended.again, peerOf(again)),
+    ...loopRows(`first start, ${what}`, suspended.first),
+    ...loopRows(`restart, ${what}`, suspended.again),
   ];
 }
 
@@ -118,26 +140,28 @@ function startRows(what, ours, peers) {
 }
 
 /** A delay has no peer; what there is to compare it with is the time that all of it took. */
-function resourceRows(what, ours, debian) {
+function loopRows(what, ours) {
   const whole = { name: "the whole start", key: "readyMs", rounds: ours };
   const loop = (key, name) =>
     compared({ id: "P4", name: `delay of the event loop ${name}, ${what}`, key, unit: "ms", ours, peer: whole });
+  return [loop("loopP99", "p99"), loop("loopMax", "max")];
+}
+
+function resourceRows(what, ours, peers) {
   const mib = (round) => ({ mib: round.anonymous / 2 ** 20, rss: round.rss / 2 ** 20, file: round.file / 2 ** 20 });
   const memory = ours.map(mib);
-  return [
-    loop("loopP99", "p99"),
-    loop("loopMax", "max"),
+  const memoryRow = ({ name, rounds }) =>
     compared({
       id: "P4",
       name: `own memory when ready, ${what}`,
       key: "mib",
       unit: "MiB",
       ours: memory,
-      peer: { name: debian.name, rounds: debian.rounds.map(mib) },
+      peer: { name, rounds: rounds.map(mib) },
       rss_mib: memory[0]?.rss,
       file_mib: memory[0]?.file,
-    }),
-  ];
+    });
+  return [...loopRows(what, ours), ...peers.map(memoryRow)];
 }
 
 async function measureCount(root, form, count, context) {
@@ -146,20 +170,33 @@ async function measureCount(root, form, count, context) {
   mkdirSync(directory);
   const config = join(directory, `jobs.${form}`);
   const now = Date.now();
-  writeFileSync(config, WRITERS[form](Array.from({ length: count }, (_, index) => restingJob(index, now))));
+  const jobs = Array.from({ length: count }, (_, index) => restingJob(index, now));
+  writeFileSync(config, WRITERS[form](jobs));
   const measured = await measureKrond(directory, config, context);
+  const before = context.against === null ? null : await measureKrond(directory, config, context, context.against);
   // Once for each number of jobs: the form of our own files is nothing to cron.
   context.cron[count] ??= await measureCron(directory, count, context);
+  const rows = bootRows(count, form, { ...measured, before, cron: context.cron[count] }, context);
+  if (form === SUSPENDED_FORM && count <= SUSPENDED_AT_MOST) {
+    writeFileSync(config, WRITERS[form](jobs.map(mostlySuspended)));
+    const suspended = await measureKrond(directory, config, context);
+    rows.push(...suspendedRows(count, form, suspended, measured));
+  }
   for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true, force: true });
-  return bootRows(count, form, { ...measured, cron: context.cron[count] }, context.cronName);
+  return rows;
 }
 
-export async function run({ isQuick, isFull }) {
+function mostlySuspended(job, index) {
+  return index % ENABLED_ONE_IN === 0 ? job : { ...job, policy: { ...job.policy, suspend: true } };
+}
+
+export async function run({ isQuick, isFull, against = null }) {
   const counts = isFull ? FULL_COUNTS : isQuick ? QUICK_COUNTS : COUNTS;
   return inWorkplace("boot", async (directory) => {
     const refusal = cronRefusal();
     const context = {
       isQuick,
+      against,
       cronRefusal: refusal,
       cronName: `Debian cron ${refusal === null ? cronVersion() : ""}`.trim(),
       cron: {},

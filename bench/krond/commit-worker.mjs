@@ -36,7 +36,8 @@ function batchOf(template, indexes) {
     for (const record of template.ledger) {
       ledger.push({ ...record, identity, text: record.text.replaceAll(PATTERN, identity) });
     }
-    for (const { key, token } of template.claims) claims.push({ key: { ...key, identity }, token });
+    // Versions before claims were the store's business wrote none.
+    for (const { key, token } of template.claims ?? []) claims.push({ key: { ...key, identity }, token });
   }
   return { documents, ledger, claims };
 }

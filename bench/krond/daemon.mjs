@@ -1,15 +1,15 @@
-/** A krond of the present build as a process: started, asked and ended from outside, and never left behind. */
+/** A krond as a process, of the present build or of another version's: started, asked and ended from outside, and never left behind. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { fineCpuMsOf, memoryOf, treeOf } from "../lib/proc.mjs";
 import { eventually } from "../lib/workplace.mjs";
 import { parseMetrics } from "./metrics.mjs";
 
-const KROND = fileURLToPath(new URL("../../dist/krond.js", import.meta.url));
-const KRON = fileURLToPath(new URL("../../dist/kron.js", import.meta.url));
+const PRESENT = fileURLToPath(new URL("../../", import.meta.url));
 const LOOP_PROBE = new URL("./loop-probe.mjs", import.meta.url).href;
 const STOP_LIMIT_MS = 60_000;
 const PROBE_LIMIT_MS = 30_000;
@@ -26,17 +26,19 @@ export class Krond {
 
   /**
    * With `probe` the delays of its event loop are recorded from its first line on, and told through that file. Neither
-   * that nor metrics are there unasked: both look at the loop many times a second.
+   * that nor metrics are there unasked: both look at the loop many times a second. `root`: where the version lies that is
+   * started.
    */
-  constructor({ config, state, probe = null, isCollectable = false, hasMetrics = false }) {
+  constructor({ config, state, probe = null, isCollectable = false, hasMetrics = false, root = PRESENT }) {
     this.state = state;
+    this.root = root;
     this.probe = probe;
     this.#child = spawn(
       process.execPath,
       [
         ...(probe === null ? [] : ["--import", LOOP_PROBE]),
         ...(isCollectable ? ["--expose-gc"] : []),
-        ...[KROND, "start", "--config", config, "--state", state, "--log-format", "json"],
+        ...[join(root, "dist/krond.js"), "start", "--config", config, "--state", state, "--log-format", "json"],
         ...(hasMetrics ? ["--metrics", "127.0.0.1:0"] : []),
       ],
       { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, TZ: "UTC", BENCH_LOOP_FILE: probe ?? "" } },
@@ -98,7 +100,7 @@ export class Krond {
 
   /** Outcomes by identity. */
   outcomes() {
-    const args = [KRON, "list", "--state", this.state, "-o", "jsonl"];
+    const args = [join(this.root, "dist/kron.js"), "list", "--state", this.state, "-o", "jsonl"];
     const text = execFileSync(process.execPath, args, { encoding: "utf8", maxBuffer: LIST_BYTES });
     const rows = text.split("\n").filter((line) => line !== "");
     return new Map(rows.map((line) => JSON.parse(line)).map((row) => [row.identity, row.lastOutcome]));
@@ -114,8 +116,8 @@ export class Krond {
 }
 
 /** Starts one that tells its metrics, waits until it is ready, hands it over and ends it. */
-export async function withKrond({ config, state, limitMs }, use) {
-  const krond = new Krond({ config, state, hasMetrics: true });
+export async function withKrond({ config, state, limitMs, root }, use) {
+  const krond = new Krond({ config, state, hasMetrics: true, root });
   try {
     await krond.ready(limitMs);
     return await use(krond);

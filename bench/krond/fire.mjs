@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { bundle } from "../lib/bundle.mjs";
 import { median } from "../lib/measure.mjs";
+import { previousName } from "../lib/previous.mjs";
 import { inWorkplace, until } from "../lib/workplace.mjs";
 import { withKrond } from "./daemon.mjs";
 import { cronRefusal, cronVersion } from "./debian-cron.mjs";
@@ -80,16 +81,14 @@ async function writeJobs(file, { count, rounds }, dueAts, commandOf) {
 }
 
 /** All rounds of one daemon: it holds the jobs of all of them, and each round is chosen for a second of its own. */
-async function krondRounds(directory, size, programs, betweenRounds, leadMs) {
-  const files = Array.from({ length: size.rounds }, (_, round) =>
-    join(directory, `stamps-${keyOf(size)}-${leadMs}-${round}`),
-  );
+async function krondRounds(directory, size, programs, { betweenRounds, root }, leadMs) {
+  const name = `${keyOf(size)}-${leadMs}${root === undefined ? "" : "-against"}`;
+  const files = Array.from({ length: size.rounds }, (_, round) => join(directory, `stamps-${name}-${round}`));
   const firstAt = Math.ceil((Date.now() + leadMs) / 1000) * 1000;
   const dueAts = files.map((_, round) => firstAt + round * size.spacingMs);
-  const name = `${keyOf(size)}-${leadMs}`;
   const config = await writeConfig(directory, `jobs-${name}`, size, dueAts, (round) => programs.stamp(files[round]));
   const state = join(directory, `state-${name}`);
-  return withKrond({ config, state, limitMs: BOOT_LIMIT_MS }, async (krond) => {
+  return withKrond({ config, state, limitMs: BOOT_LIMIT_MS, root }, async (krond) => {
     if (Date.now() > firstAt - CALM_MS) throw new TooLate();
     const rounds = [];
     for (const [round, dueAt] of dueAts.entries()) {
@@ -125,11 +124,12 @@ async function krondRound(krond, { count, dueAt, file }) {
   };
 }
 
-async function measuredKrond(directory, size, programs, betweenRounds) {
+/** `betweenRounds`: what the others do meanwhile. `root`: another version of Kron. */
+async function measuredKrond(directory, size, programs, options) {
   let leadMs = FIRST_LEAD_MS + size.count * size.rounds * LEAD_PER_JOB_MS;
   for (;;) {
     try {
-      return await krondRounds(directory, size, programs, betweenRounds, leadMs);
+      return await krondRounds(directory, size, programs, options, leadMs);
     } catch (error) {
       if (!(error instanceof TooLate) || leadMs > MOST_LEAD_MS) throw error;
       leadMs *= 2;
@@ -174,10 +174,13 @@ async function measureSize(directory, size, context) {
     spawners.push(latenessOf(spawned.stamps, spawned.dueAt));
     gates.push(latenessOf(released.stamps, released.dueAt));
   };
-  const krond = await measuredKrond(directory, size, programs, spawnOnce);
+  const krond = await measuredKrond(directory, size, programs, { betweenRounds: spawnOnce });
+  const { against } = context;
+  const quiet = { betweenRounds: async () => {}, root: against };
+  const before = against === null ? null : await measuredKrond(directory, size, programs, quiet);
   const node = await nodeRounds(directory, size, programs);
   const cron = await cronMeasured(directory, size, programs, context);
-  return { krond, spawners, gates, node, cron };
+  return { krond, before, spawners, gates, node, cron };
 }
 
 function keyOf({ count, maxArmed = "default" }) {
@@ -189,7 +192,7 @@ function whatOf({ count, maxArmed }) {
   return `${thousands(count)} jobs chosen for one second${setting}`;
 }
 
-function rowsOf(size, { krond, spawners, gates, node, cron }, cronName) {
+function rowsOf(size, { krond, before, spawners, gates, node, cron }, { cronName, against }) {
   const what = whatOf(size);
   const ours = krond.rounds;
   const peers = [
@@ -197,17 +200,18 @@ function rowsOf(size, { krond, spawners, gates, node, cron }, cronName) {
     { name: GATES_PEER, rounds: gates },
     ...(size.cronRounds === 0 ? [] : [{ name: cronName, rounds: cron }]),
     ...(node.length === 0 ? [] : [{ name: NODE_PEER, rounds: node }]),
+    ...(before === null ? [] : [{ name: previousName(against), rounds: before.rounds }]),
   ];
   // Of krond and its launchers, from before processes are made ready until all have ended.
   const more = { cpu_ms_a_start: median(ours.map(({ cpuMs }) => cpuMs)) };
-  const against = (key, name, unit) =>
+  const rowsAgainst = (key, name, unit) =>
     peers.map((peer) => compared({ id: "P5", name: `${name}, ${what}`, key, unit, ours, peer, ...more }));
   const missed = { name: "chosen", rounds: [{ share: 100 }] };
   const executed = [{ share: (100 * krond.executed) / krond.wanted }];
   return [
-    ...against("p50", "start lateness p50", "ms"),
-    ...against("p99", "start lateness p99", "ms"),
-    ...against("rate", "starts a second", "starts/s"),
+    ...rowsAgainst("p50", "start lateness p50", "ms"),
+    ...rowsAgainst("p99", "start lateness p99", "ms"),
+    ...rowsAgainst("rate", "starts a second", "starts/s"),
     ...loopRow(ours, node, what),
     compared({
       id: "P5",
@@ -243,7 +247,7 @@ function systemdReason() {
     : "systemd is not the first process here";
 }
 
-export async function run({ isQuick }) {
+export async function run({ isQuick, against = null }) {
   const settings = isQuick ? QUICK : FULL;
   return inWorkplace("fire", async (directory) => {
     const programs = nativePrograms(directory);
@@ -257,8 +261,8 @@ export async function run({ isQuick }) {
     if (refusal !== null) notes.push(`P5: Debian cron is not available: ${refusal}.`);
     notes.push(`P5: systemd's timers were not measured: ${systemdReason()}.`);
     for (const size of settings.sizes) {
-      const measured = await measureSize(directory, size, { programs, script, isQuick, refusal });
-      rows.push(...rowsOf(size, measured, cronName));
+      const measured = await measureSize(directory, size, { programs, script, isQuick, refusal, against });
+      rows.push(...rowsOf(size, measured, { cronName, against }));
       notes.push(...notesOf(size, measured));
     }
     return { rows, notes };

@@ -14,7 +14,7 @@ const RESULTS = `${BENCH}results/`;
 const TEMPLATE = `${BENCH}lib/benchmarks.template.md`;
 const REASONS = `${BENCH}lib/reasons.json`;
 const DOCS = fileURLToPath(new URL("../../docs/", import.meta.url));
-const PLACEHOLDER = /^\{\{([A-Z0-9 ]+)\}\}$/gm;
+const PLACEHOLDER = /^\{\{([A-Za-z0-9 ]+)\}\}$/gm;
 const NOT_MEASURED = "Not measured yet.";
 
 export function resultFiles() {
@@ -53,9 +53,10 @@ function machineLine({ date, machine }) {
 }
 
 function idsOf(note) {
-  const prefix = /^((?:[PD]\d+)(?:-[PD]?\d+)?)\b/.exec(note)?.[1];
+  const prefix = /^((?:[PD]\d+b?)(?:-[PD]?\d+)?)\b/.exec(note)?.[1];
   if (prefix === undefined) return null;
   const [first, last = first] = prefix.split("-");
+  if (first === last) return [first];
   const kind = first[0];
   const range = [Number(first.slice(1)), Number(last.replace(/\D/g, ""))];
   return Array.from({ length: range[1] - range[0] + 1 }, (_, index) => `${kind}${range[0] + index}`);
@@ -63,7 +64,7 @@ function idsOf(note) {
 
 /** The section says already which budget it is about. */
 function withoutBudget(note) {
-  const [, text] = /^[PD]\d+(?:-[PD]?\d+)?: (.*)$/s.exec(note) ?? [];
+  const [, text] = /^[PD]\d+b?(?:-[PD]?\d+)?: (.*)$/s.exec(note) ?? [];
   const shown = text === undefined ? note : text[0].toUpperCase() + text.slice(1);
   return shown.replaceAll(/\s+/g, " ");
 }
@@ -86,7 +87,7 @@ function writtenNotes(ids) {
       .trimEnd()
       .split(/\n(?=- )/),
   );
-  return bullets.filter((bullet) => ids.includes(/^- `[\w -]+` \(([PD]\d+)\)/.exec(bullet)?.[1]));
+  return bullets.filter((bullet) => ids.includes(/^- `[\w -]+` \(([PD]\d+b?)\)/.exec(bullet)?.[1]));
 }
 
 function verdictOf({ key, budget, figure, isHeld, told }, rows, reasons) {

@@ -5,6 +5,7 @@ const OPTIONS = {
   json: { type: "string" },
   quick: { type: "boolean", default: false },
   full: { type: "boolean", default: false },
+  against: { type: "string" },
   document: { type: "boolean", default: false },
   check: { type: "boolean", default: false },
   save: { type: "boolean", default: false },
@@ -20,6 +21,7 @@ Measures Kron beside its peers. Without NAME everything is measured; there is:
 
   --quick      fewer rounds and smaller sets
   --full       also what needs a million jobs
+  --against DIR  measure the built copy of Kron in DIR beside this one: steps, fire, commit, boot
   --json FILE  write the data into FILE
   --save       keep the data in bench/results
   --document   measure nothing: write docs/benchmarks.md from what was measured

@@ -130,3 +130,21 @@ test("bytes a job: what lies above a thousand jobs, by the jobs in between", () 
   const base = [round(100_000), round(90_000), round(500_000)];
   expect(bytesAJob([round(1_000_000)], base, 10_000)).toEqual([{ first: 200, settled: 100, held: 50, file: 0 }]);
 });
+
+interface Previous {
+  previousIn(directory: string): string;
+  previousName(root: string): string;
+}
+
+const { previousIn, previousName } = await loadBench<Previous>("lib/previous.mjs");
+
+test("another version as a peer: what is no built copy of Kron is refused with what is missing and what to do", () => {
+  expect(() => previousIn("/nonexistent/kron")).toThrow(
+    '/nonexistent/kron is no built copy of Kron: there is no dist/krond.js; run "npm ci && npm run build" in it',
+  );
+});
+
+test("another version as a peer is called by its version", () => {
+  const root = new URL("../../", import.meta.url).pathname;
+  expect(previousName(root)).toMatch(/^Kron \d+\.\d+\.\d+ \([0-9a-f]{7}\)$|^Kron \d+\.\d+\.\d+, before$/);
+});

@@ -80,7 +80,8 @@ export function readSoundDefaults(raw: unknown): {
   return { defaults: jobDefaults(Object.fromEntries(kept)), problems: withoutRepeats(problems) };
 }
 
-function readSound(
+/** What is of the right shape: its meaning, in the one form in which definitions travel. */
+export function readSound(
   own: PartialRawJob,
   defaults: JobDefaults | undefined,
   options: ReadOptions,

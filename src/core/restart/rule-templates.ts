@@ -1,6 +1,7 @@
 /**
  * Compiled rules by the canonical text of what jobs have in common: everything but the identity. At a restart a million
- * rules are needed, each for one decision, and most of them differ in nothing else.
+ * rules are needed, each for one decision, and most of them differ in nothing else. What it saves is told with
+ * `resting-rule.ts`, which is nothing without it.
  */
 
 import { memoised } from "../base/memo.js";

@@ -1,14 +1,10 @@
 import type { Problem } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
 import { civilFromDays, daysFromCivil, daysInMonth } from "./civil.js";
+import { plainInstant } from "./plain-instant.js";
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from "./units.js";
 
-/** An instant as integer milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted (S1). */
-export type EpochMs = number;
-
-export const SECOND_MS = 1000;
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 86_400_000;
+export { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from "./units.js";
 
 /** Longest timestamp that is looked at: `YYYY-MM-DDTHH:MM:SS.nnnnnnnnn+HH:MM`. */
 const TIMESTAMP_CHARS = 35;
@@ -66,12 +62,24 @@ function problem(code: "instant-syntax" | "instant-range", message: string, text
   return hint === undefined ? base : { ...base, hint };
 }
 
+const NO_TEXT: Result<EpochMs, Problem> = err(notATimestamp(""));
+
 /** Reads RFC 3339 with `Z` or a numeric offset. Digits beyond the millisecond are cut off. */
 export function parseInstant(text: string): Result<EpochMs, Problem> {
+  if (text === "") return NO_TEXT;
+  const plainAt = plainInstant(text);
+  return Number.isNaN(plainAt) ? parseAnyForm(text) : ok(plainAt);
+}
+
+function notATimestamp(text: string): Problem {
+  const hint = "write YYYY-MM-DDTHH:MM:SSZ, or an offset like +01:00 in place of Z";
+  return problem("instant-syntax", "not an RFC 3339 timestamp", text, hint);
+}
+
+function parseAnyForm(text: string): Result<EpochMs, Problem> {
   const parts = text.length > TIMESTAMP_CHARS ? null : TIMESTAMP.exec(text);
   if (parts === null) {
-    const hint = "write YYYY-MM-DDTHH:MM:SSZ, or an offset like +01:00 in place of Z";
-    return err(problem("instant-syntax", "not an RFC 3339 timestamp", text, hint));
+    return err(notATimestamp(text));
   }
   const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
   const [hour, minute, second] = [Number(parts[4]), Number(parts[5]), Number(parts[6])];

@@ -1,10 +1,13 @@
 /** Timestamps in the one form in which Kron writes them: read by the million at a restart, without a pattern. */
 import { daysFromCivil, daysInMonth } from "./civil.js";
-import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from "./instant.js";
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from "./units.js";
 
-/** `YYYY-MM-DDTHH:MM:SSZ` */
+/** `YYYY-MM-DDTHH:MM:SSZ`, and `YYYY-MM-DDTHH:MM:SS.mmmZ` for what is not a whole second. */
 const CHARS = 20;
+const CHARS_WITH_MS = 24;
 const ZERO = 48;
+const POINT = 46;
+const Z = 90;
 
 function digit(text: string, at: number): number {
   const value = text.charCodeAt(at) - ZERO;
@@ -22,7 +25,7 @@ function hasSeparators(text: string): boolean {
     text.charCodeAt(10) === 84 &&
     text.charCodeAt(13) === 58 &&
     text.charCodeAt(16) === 58 &&
-    text.charCodeAt(19) === 90
+    text.charCodeAt(text.length - 1) === Z
   );
 }
 
@@ -42,8 +45,14 @@ function dateMs(text: string): number {
 
 /** NaN for every other text, also for one that is a timestamp in another form: `parseInstant` reads those. */
 export function plainInstant(text: string): EpochMs {
-  if (text.length !== CHARS || !hasSeparators(text)) return Number.NaN;
+  const hasMs = text.length === CHARS_WITH_MS;
+  if ((text.length !== CHARS && !hasMs) || !hasSeparators(text)) return Number.NaN;
   const [hour, minute, second] = [pair(text, 11), pair(text, 14), pair(text, 17)];
   if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
-  return dateMs(text) + hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS;
+  const ms = hasMs ? fraction(text) : 0;
+  return dateMs(text) + hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS + ms;
+}
+
+function fraction(text: string): number {
+  return text.charCodeAt(19) === POINT ? digit(text, 20) * 100 + pair(text, 21) : Number.NaN;
 }

@@ -1,7 +1,7 @@
 /** How many jobs a restart over their chosen second would cost the period: told once, when their files are read. */
 import type { Wanted } from "../../actors/supervisor/start/survey.js";
 import { turnOfLoop } from "../../actors/turns.js";
-import { isWithoutDeadline } from "../../core/job/canonical.js";
+import { isWithoutDeadline } from "../../core/restart/cut.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { DaemonEvent } from "../log/log.js";
 

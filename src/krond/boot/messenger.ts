@@ -5,8 +5,8 @@ import type { Clock } from "../../actors/clock.js";
 import { Messenger, type MessengerEvent, type MessengerPorts } from "../../actors/messenger/messenger.js";
 import { Notices } from "../../actors/messenger/notices.js";
 import { outputDirectoryOf, outputNameOf } from "../../actors/supervisor/run/arm-request.js";
-import { definitionFromCanonical } from "../../core/job/canonical.js";
 import type { JobDefinition } from "../../core/job/definition.js";
+import { storedDefinition } from "../../core/job/stored.js";
 import type { Happening } from "../../core/notify/trouble.js";
 import { type DaemonEvent, type DaemonLog, errorEvent } from "../log/log.js";
 
@@ -38,7 +38,7 @@ export async function tellingOf(wired: Wired): Promise<Telling> {
     user: accountName(),
     definitionOf: async (identity) => {
       const version = await store.newestVersion(identity);
-      return version?.text == null || !version.isIntact ? null : definitionFromCanonical(version.text);
+      return version?.text == null || !version.isIntact ? null : storedDefinition(version.text);
     },
     onEvent: (event) => log.daemon(lineOf(event)),
   });

@@ -3,7 +3,7 @@ import { livenessOf } from "../../actors/process-identity.js";
 import type { JobStatus } from "../../actors/supervisor/port.js";
 import { statusOf } from "../../actors/supervisor/rows/job-status.js";
 import { compileRule } from "../../core/decision/compile.js";
-import { readJobDefinition } from "../../core/job/schema.js";
+import { storedDefinition } from "../../core/job/stored.js";
 import { periodOf } from "../../core/period/occasion.js";
 import { aheadOf } from "../../core/restart/outlook.js";
 import { type ActiveState, activeStates, newDocument, standingOf } from "../../core/state/document.js";
@@ -27,19 +27,15 @@ export async function* offlineStatuses(reader: StateReader, now: EpochMs): Async
 }
 
 async function statusesOf(reader: StateReader, { identity, text, isIntact }: StoredVersion, now: EpochMs) {
-  const read = text === null || !isIntact ? null : readStoredDefinition(text);
-  if (read === null || !read.ok) return [];
+  const definition = text === null || !isIntact ? null : storedDefinition(text);
+  if (definition === null) return [];
   const document = (await documentOf(reader, identity)) ?? newDocument(identity);
-  const compiled = compileRule(read.value);
-  const rule = { compiled, isSuspended: read.value.policy.suspend };
+  const compiled = compileRule(definition);
+  const rule = { compiled, isSuspended: definition.policy.suspend };
   const liveAt = periodOf(aheadOf(rule, standingOf(document), now));
-  const subject = { identity, definition: read.value, scope: { compiled }, isRemoved: false, liveAt };
+  const subject = { identity, definition, scope: { compiled }, isRemoved: false, liveAt };
   const status = statusOf(subject, document, now);
   return [{ ...status, active: status.active.filter((_, index) => isAlive(activeStates(document)[index])) }];
-}
-
-function readStoredDefinition(text: string): ReturnType<typeof readJobDefinition> {
-  return readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
 }
 
 /** S27: a process on record that nobody watches may have ended long ago. */

@@ -1,7 +1,7 @@
 /** Gathers from a store what `whyPeriod` needs: for the daemon, and for commands while no daemon runs. */
 import type { Settings } from "../../core/config/settings.js";
 import { compileRule } from "../../core/decision/compile.js";
-import { readJobDefinition } from "../../core/job/schema.js";
+import { storedDefinition } from "../../core/job/stored.js";
 import { currentPeriod } from "../../core/period/periods.js";
 import type { StateDocument } from "../../core/state/document.js";
 import { parseDocument } from "../../core/state/parse.js";
@@ -58,8 +58,8 @@ async function versionsOf(reader: StateReader, identity: string): Promise<WhyVer
   const versions = (await reader.definitionVersions(identity)).filter(({ isIntact }) => isIntact);
   return versions.flatMap(({ definedAt, text }): WhyVersion[] => {
     if (text === null) return [{ definedAt, definition: null }];
-    const read = readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
-    return read.ok ? [{ definedAt, definition: read.value }] : [];
+    const definition = storedDefinition(text);
+    return definition === null ? [] : [{ definedAt, definition }];
   });
 }
 

@@ -3,9 +3,10 @@ import { describe, expect, it } from "vitest";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import { toDecisionRecord } from "../../../src/core/decision/record.js";
-import { canonicalParts, definitionFromCanonical } from "../../../src/core/job/canonical.js";
+import { definitionFromCanonical } from "../../../src/core/job/canonical.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { canonicalDefinitionText, canonicalRuleText, readJobDefinition } from "../../../src/core/job/schema.js";
+import { canonicalParts } from "../../../src/core/restart/cut.js";
 import { compiledFromTail } from "../../../src/core/restart/rule-templates.js";
 import { rawJobs } from "../../support/raw-jobs.js";
 

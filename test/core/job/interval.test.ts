@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readKronLine } from "../../../src/core/config/line/kron-line.js";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import type { CompiledRule } from "../../../src/core/decision/model.js";
-import { canonicalParts, definitionFromCanonical } from "../../../src/core/job/canonical.js";
+import { definitionFromCanonical } from "../../../src/core/job/canonical.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { minimalRaw } from "../../../src/core/job/minimal.js";
 import {
@@ -13,6 +13,7 @@ import {
   readJobDefaults,
   readJobDefinition,
 } from "../../../src/core/job/schema.js";
+import { canonicalParts } from "../../../src/core/restart/cut.js";
 import { restingRule } from "../../../src/core/restart/resting-rule.js";
 import { requireOk } from "../../support/results.js";
 

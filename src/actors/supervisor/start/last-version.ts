@@ -2,7 +2,8 @@
 
 import { compileRule } from "../../../core/decision/compile.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
-import { readDefinitionInForce, readJobDefinition } from "../../../core/job/schema.js";
+import { readJobDefinition } from "../../../core/job/schema.js";
+import { storedDefinition } from "../../../core/job/stored.js";
 import { carriedPeriod } from "../../../core/period/carry.js";
 import { type StateDocument, standingOf } from "../../../core/state/document.js";
 import type { EpochMs } from "../../../core/time/instant.js";
@@ -28,7 +29,7 @@ export async function lastVersion(identity: string, store: Definitions): Promise
   if (newest?.isIntact === false) return { definition: null, text: null, isIntact: false, isInForce: false, definedAt };
   const text = newest?.text === null ? await lastTextOf(identity, store) : (newest?.text ?? null);
   const isInForce = newest !== undefined && newest.text !== null;
-  const definition = text === null ? null : definitionOf(text);
+  const definition = text === null ? null : storedDefinition(text);
   return { definition, text, isIntact: true, isInForce, definedAt };
 }
 
@@ -36,12 +37,6 @@ export async function lastVersion(identity: string, store: Definitions): Promise
 async function lastTextOf(identity: string, store: Definitions): Promise<string | null> {
   const versions = await store.definitionVersions(identity);
   return versions.findLast((version) => version.isIntact && version.text !== null)?.text ?? null;
-}
-
-/** S16: also as an earlier version of the program wrote it, where this one would not let it be written any more. */
-function definitionOf(text: string): JobDefinition | null {
-  const read = readJobDefinition(JSON.parse(text), undefined, { mayUseReservedPrefix: true });
-  return read.ok ? read.value : (readDefinitionInForce(text)?.definition ?? null);
 }
 
 /**

@@ -3,6 +3,7 @@
  * writer, batches in order, and after a failure never another word: whether the failed batch will be seen after the next
  * start is unknown (S31). Jobs that somebody else has claimed are left out of a batch, and whoever wrote of them is told.
  */
+import type { StateDocument } from "../../../core/state/document.js";
 import { documentKey } from "../../../persist/keys.js";
 import type { LockTerm } from "../../../persist/lock.js";
 import type {
@@ -15,6 +16,7 @@ import type {
   StateStore,
 } from "../../../persist/store.js";
 import type { Clock, Timer } from "../../clock.js";
+import { documentWrite } from "./contribution.js";
 
 export interface Contribution {
   readonly documents?: readonly DocumentWrite[];
@@ -59,8 +61,11 @@ export class Committer {
   private gathering: Gathering | null = null;
   private isWriting = false;
   private telling = 0;
-  /** By key: versions that nobody waits for. Each one is newer than what is being gathered. */
-  private readonly unhurried = new Map<string, DocumentWrite>();
+  /**
+   * By key: versions that nobody waits for. Each one is newer than what is being gathered, and most give way to a newer one
+   * before they are ever written: they become texts only then.
+   */
+  private readonly unhurried = new Map<string, StateDocument>();
   private timer: Timer | null = null;
   private failure: unknown = null;
 
@@ -106,9 +111,9 @@ export class Committer {
   }
 
   /** Becomes durable with the next batch, or by itself after a while; the next version of the document takes its place. */
-  addUnhurried(write: DocumentWrite): void {
+  addUnhurried(document: StateDocument): void {
     if (this.failure !== null) return;
-    this.unhurried.set(write.key, write);
+    this.unhurried.set(documentKey(document.Identity), document);
     this.timer ??= this.clock.after(UNHURRIED_MS, () => {
       this.timer = null;
       if (this.unhurried.size > 0) this.onUnhurried();
@@ -120,7 +125,7 @@ export class Committer {
     while (this.gathering !== null && this.failure === null) {
       const { waiters, documents, ledger, definitions, alive, claims, notes } = this.gathering;
       this.gathering = null;
-      for (const write of this.unhurried.values()) documents.set(write.key, write);
+      for (const [key, document] of this.unhurried) documents.set(key, documentWrite(document));
       this.unhurried.clear();
       const batch = {
         documents: [...documents.values()],

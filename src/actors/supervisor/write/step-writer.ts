@@ -19,7 +19,7 @@ import type { SupervisorPorts } from "../port.js";
 import type { JobEntry } from "../rows/job-entry.js";
 import type { Desk } from "../run/desk.js";
 import type { Committer, Contribution } from "./committer.js";
-import { contributionOf, documentWrite, type RecordedFact, type StepContribution } from "./contribution.js";
+import { contributionOf, type RecordedFact, type StepContribution } from "./contribution.js";
 import { eventOfFact } from "./events.js";
 
 type WriterPorts = Pick<SupervisorPorts, "versions" | "clock" | "notices">;
@@ -87,7 +87,7 @@ export class StepWriter {
 
   /** Nobody waits for it. */
   writeUnhurried(document: StateDocument): void {
-    this.#committer.addUnhurried(documentWrite(document));
+    this.#committer.addUnhurried(document);
   }
 
   /** That is no trouble: the run is somebody else's. */

@@ -12,7 +12,6 @@ import { WINDOW_DEADLINE } from "../../job/definition.js";
 import { readJobDefinition } from "../../job/schema.js";
 import { formatSize } from "../../job/size.js";
 import { formatDuration } from "../../time/duration.js";
-import { MINUTE_MS } from "../../time/instant.js";
 import { zoneOf } from "../../time/zone.js";
 import type { LocatedJob, LocatedProblem, Stretch } from "../located.js";
 import { splitCrontabCommand } from "./command.js";
