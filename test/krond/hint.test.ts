@@ -89,14 +89,14 @@ describe("kron hint", () => {
       [["t/a", "--every", "1ms", "--ttl", "1h"], "--every: an interval is from 1s to 8784h, in whole milliseconds"],
       [["t/a", "--every", "30", "--ttl", "1h"], "--every: a duration needs a unit"],
       [["t/a", "--at", "2h", "--ttl", "1h"], "lies beyond the end of the hint"],
-      [["t/a", "--at", "tomorrow"], '--at: "tomorrow" is neither an instant nor a duration'],
+      [["t/a", "--at", "someday"], '--at: "someday" is neither an instant nor a duration'],
       [["t/a", "--reason", "x"], "--every: a hint needs an interval or an instant"],
       [["t/a", "--clear", "--every", "1h"], "--clear stands alone"],
       [["t/a", "--clear=both"], '--clear: "both" is neither interval nor oneshot'],
       [["t/none", "--every", "30s", "--ttl", "1h"], 'no job "t/none"'],
       [["t/none", "--clear"], 'no job "t/none"'],
       [["t/none"], 'no job "t/none"'],
-      [[], "hint takes one job"],
+      [[], "hint takes a job"],
     ];
     for (const [args, message] of rows) {
       const refused = here.kron("hint", ...args);

@@ -9,7 +9,7 @@ import { countArg, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { csvLines } from "../forecast/csv.js";
 import { HTML_BUCKETS, htmlPage } from "../forecast/html.js";
-import { choiceArg, durationArg, horizonOf } from "../forecast/options.js";
+import { choiceArg, horizonOf } from "../forecast/options.js";
 import { type PastByJob, pastRuns } from "../forecast/past-runs.js";
 import { plotText } from "../forecast/plot.js";
 import { bucketReports, type ForecastReport, reportOf } from "../forecast/report.js";
@@ -17,6 +17,7 @@ import { streamJobs, type TakeJob } from "../forecast/stream-jobs.js";
 import { forecastText, gateText } from "../forecast/text.js";
 import type { CliIo } from "../io.js";
 import { configurationNames, loadAllJobs } from "../load.js";
+import { durationArg } from "../moments.js";
 import { paintFor } from "../style.js";
 import { DEFAULT_TOP, FORECAST_FORMS } from "./specs/forecast.js";
 
@@ -140,7 +141,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = choiceArg(args, "output", FORECAST_FORMS, "text");
   const top = countArg(args, "top", DEFAULT_TOP, MOST_TOP);
   const maxPeak = args.text("max-peak") === undefined ? null : countArg(args, "max-peak", 1, 999_999_999);
-  const horizon = horizonOf(args, io);
+  const horizon = await horizonOf(args, io);
   if (form === "html" && horizon.buckets > HTML_BUCKETS) {
     const message = `a page shows at most ${HTML_BUCKETS} buckets, these are ${horizon.buckets}`;
     throw new CliError(EXIT.usage, message, "take larger buckets or a shorter horizon");

@@ -8,12 +8,13 @@ import { toDecisionRecord } from "../../core/decision/record.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
-import { countArg, instantArg, outputForm, type ParsedArgs } from "../args.js";
+import { countArg, outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import { pastRuns } from "../forecast/past-runs.js";
 import { formatDistance, formatWall } from "../format.js";
 import type { CliIo } from "../io.js";
 import { findJob, loadJobs } from "../load.js";
+import { momentArg } from "../moments.js";
 import { type Paint, paintFor, renderTable } from "../style.js";
 import { decisionsAfter, soonest, type Upcoming, upcomingOf } from "../upcoming.js";
 import { DEFAULT_COUNT, DEFAULT_OVERVIEW_COUNT } from "./specs/next.js";
@@ -172,6 +173,6 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [identity, ...more] = args.positionals;
   if (more.length > 0) throw usageError("next takes at most one job");
   outputForm(args);
-  const at = instantArg(args, "at") ?? io.now();
+  const at = (await momentArg(args, "at", io)) ?? io.now();
   return identity === undefined ? nextOfAll(args, io, at) : nextOfOne(identity, args, io, at);
 }

@@ -6,13 +6,14 @@ import { formatDuration } from "../../core/time/duration.js";
 import { SECOND_MS } from "../../core/time/instant.js";
 import { countArg, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
-import { choiceArg, durationArg, horizonOf } from "../forecast/options.js";
+import { choiceArg, horizonOf } from "../forecast/options.js";
 import { replaceText } from "../forecast/replace-file.js";
 import { readTuneFiles } from "../forecast/tune-files.js";
 import { planTuning, type TuneWishes, type WrittenPlan } from "../forecast/tune-plan.js";
 import { type TuneReport, tuneReport, tuneText } from "../forecast/tune-report.js";
 import type { CliIo } from "../io.js";
 import { loadAllJobs } from "../load.js";
+import { durationArg } from "../moments.js";
 import { paintFor } from "../style.js";
 import { DEFAULT_FIXED_TAG, DEFAULT_MAX_WINDOW_MS, TUNE_FORMS } from "./specs/tune.js";
 
@@ -48,7 +49,7 @@ async function print(form: Form, report: TuneReport, args: ParsedArgs, io: CliIo
 
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = choiceArg(args, "output", TUNE_FORMS, "text");
-  const horizon = horizonOf(args, io);
+  const horizon = await horizonOf(args, io);
   const wishes = wishesOf(args);
   const { jobs, files } = await loadAllJobs(args, io);
   const plan = planTuning(await readTuneFiles(files, jobs, io), horizon, wishes);

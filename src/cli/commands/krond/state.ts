@@ -4,7 +4,15 @@ import type { KronError } from "../../../core/base/errors/kron-error.js";
 import type { Result } from "../../../core/base/result.js";
 import { parseDocument } from "../../../core/state/parse.js";
 import { exportSnapshot } from "../../../krond/state/snapshot.js";
-import { checkStore, fencingRules, foundOr, rewindJob, withLock, withStore } from "../../../krond/state/tools.js";
+import {
+  checkStore,
+  fencingRules,
+  foundOr,
+  rewindJob,
+  unusableDocuments,
+  withLock,
+  withStore,
+} from "../../../krond/state/tools.js";
 import { copiesIn } from "../../../persist/corrupt-copies.js";
 import { importState } from "../../../persist/import.js";
 import { recoverStore } from "../../../persist/recover.js";
@@ -41,7 +49,11 @@ const exportTo: Verb = async (rest, args, io) => {
   mustHaveState(place.at);
   const report = unwrap(await exportSnapshot({ place, target, isLive: args.has("live") }));
   await printValue(report, () => transferText(report), args, io);
-  return EXIT.ok;
+  const unusable = await readStore(place.at, unusableDocuments);
+  if (unusable.length === 0) return EXIT.ok;
+  const lines = unusable.map((problem) => `  ${problem}\n`).join("");
+  await io.err(`krond: everything was exported, also what this version cannot use:\n${lines}`);
+  return EXIT.state;
 };
 
 const importFrom: Verb = async (rest, args, io) => {

@@ -1,4 +1,4 @@
-import { AT_OPTION, CONFIG_OPTION } from "../../args.js";
+import { AT_OPTION, CONFIG_OPTION, TZ_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
 
 export const DEFAULT_COUNT = 5;
@@ -17,6 +17,7 @@ else from --at. With -o jsonl each line is one decision record, which 'kron veri
   options: [
     CONFIG_OPTION,
     AT_OPTION,
+    TZ_OPTION,
     {
       name: "state",
       short: "s",
