@@ -86,7 +86,8 @@ const recover: Verb = async (rest, args, io) => {
   const report = unwrap(await withLock(place, (term) => recoverStore(term, place.backend, rules)));
   const aside = report.movedAside.map((file) => `kept aside: ${file}\n`).join("");
   const text = () => `${report.found} documents found, ${report.fenced} fenced\n${aside}`;
-  await printValue(report, text, args, io);
+  const { movedAside: moved_aside, ...counts } = report;
+  await printValue({ ...counts, moved_aside }, text, args, io);
   return EXIT.ok;
 };
 
