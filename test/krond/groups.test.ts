@@ -114,7 +114,7 @@ describe("kron run --wait and --if-idle", () => {
       1,
       expect.stringMatching(/stage\/a is running already: PID \d+, since /),
     ]);
-    expect(here.kron("cancel", "stage/*").out).toBe("asked 1 run of stage/a to end\nasked 1 run of 1 jobs to end\n");
+    expect(here.kron("cancel", "stage/*").out).toBe("asked 1 run of stage/a to end\nasked 1 run of 1 job to end\n");
     await krond.event("completed", { identity: "stage/a" });
     const nothing = here.kron("cancel", "stage/a");
     expect([nothing.status, nothing.out]).toEqual([1, "nothing of stage/a is running: there is nothing to cancel\n"]);

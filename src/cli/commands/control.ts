@@ -77,7 +77,8 @@ export async function cancel(args: ParsedArgs, io: CliIo): Promise<number> {
       done: (identity, value) => cancelText(identity, (value as { readonly ended: number }).ended),
       published: (identity, value) => ({ identity, ended: (value as { readonly ended: number }).ended }),
       verb: "cancelled",
-      summary: (values) => `asked ${ended === 1 ? "1 run" : `${ended} runs`} of ${values.length} jobs to end`,
+      summary: (values) =>
+        `asked ${ended === 1 ? "1 run" : `${ended} runs`} of ${values.length} ${values.length === 1 ? "job" : "jobs"} to end`,
     };
     const ask = async (identity: string): Promise<unknown> => {
       const value = (await client.ask({ op: "cancel", identity, periodAt })) as { readonly ended: number };

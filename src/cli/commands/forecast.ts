@@ -54,15 +54,15 @@ async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io
   const state = args.text("state");
   const hasDurations = assumedMs !== undefined || state !== undefined;
   if (hasDurations) refuseUnless(checkOverlap(horizon));
-  const past = state === undefined ? NO_PAST : await pastOf(source, resolve(io.cwd, state));
+  const past = state === undefined ? NO_PAST : await pastOf(source, resolve(io.cwd, state), io.now());
   if (past === null) return null;
   const forecaster = new Forecaster(horizon, { by: choiceArg(args, "by", GROUPINGS, "identity"), hasDurations });
   let problem: Problem | null = null;
   let count = 0;
   const isSound = await source((definition) => {
     if (problem !== null) return;
-    const { durationMs = null, lastRunAt = null } = past.get(definition.identity) ?? {};
-    problem = forecaster.add(definition, { durationMs: durationMs ?? assumedMs ?? null, lastRunAt });
+    const { durationMs = null, lastRunAt = null, standing } = past.get(definition.identity) ?? {};
+    problem = forecaster.add(definition, { durationMs: durationMs ?? assumedMs ?? null, lastRunAt, standing });
     count += 1;
     if (io.isErrTerminal && count % PROGRESS_JOBS === 0) void io.err(`\rforecast: ${count} jobs`);
   });
@@ -73,12 +73,12 @@ async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io
 }
 
 /** null when the configuration is not sound. */
-async function pastOf(source: JobSource, directory: string): Promise<PastByJob | null> {
+async function pastOf(source: JobSource, directory: string, now: number): Promise<PastByJob | null> {
   const identities: string[] = [];
   const isSound = await source(({ identity, policy }) => {
     if (!policy.suspend) identities.push(identity);
   });
-  return isSound ? pastRuns(directory, identities) : null;
+  return isSound ? pastRuns(directory, identities, now) : null;
 }
 
 function refuse(problem: Problem | null): void {

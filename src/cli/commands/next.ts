@@ -122,7 +122,7 @@ async function lastRunsOf(
   const state = args.text("state");
   const intervals = definitions.filter(({ schedule }) => isEvery(schedule)).map(({ identity }) => identity);
   if (state === undefined || intervals.length === 0) return () => null;
-  const past = await pastRuns(resolve(io.cwd, state), intervals);
+  const past = await pastRuns(resolve(io.cwd, state), intervals, io.now());
   return (identity) => past.get(identity)?.lastRunAt ?? null;
 }
 
