@@ -33,7 +33,7 @@ function outcomeCell(row: HistoryRow): Cell {
   return isBad ? { text, colour: "red" } : { text };
 }
 
-const JOB: Column<JobHistoryRow> = { title: "JOB", rank: 7, least: 12, cap: 40, cell: ({ identity }) => identity };
+const JOB: Column<JobHistoryRow> = { title: "JOB", rank: 5, least: 12, cap: 40, cell: ({ identity }) => identity };
 
 const COLUMNS: readonly Column<HistoryRow>[] = [
   {
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<HistoryRow>[] = [
     least: 20,
     cell: ({ period_id, source }) => (source === null ? period_id : `${period_id} (${source})`),
   },
-  { title: "OUTCOME", rank: 5, least: 8, cell: outcomeCell },
+  { title: "OUTCOME", rank: 7, least: 16, cell: outcomeCell },
   { title: "CHOSEN", rank: 1, least: 8, cell: ({ chosen_time }) => timeCell(chosen_time) },
   { title: "STARTED", rank: 3, least: 8, cell: ({ started_at }) => timeCell(started_at) },
   { title: "ENDED", rank: 2, least: 8, cell: ({ ended_at }) => timeCell(ended_at) },

@@ -1,8 +1,6 @@
 import type { DaemonStatus, JobStatus } from "../../actors/supervisor/port.js";
 import { parseSpan } from "../../core/time/span.js";
-import type { ControlClient } from "../../krond/control/client.js";
 import { type ListFilter, ListJudge, STANDINGS } from "../../krond/control/list-filter.js";
-import { LIST_LIMITS, type ListPage } from "../../krond/control/list-request.js";
 import { CONTROL_LIMITS } from "../../krond/control-answers.js";
 import type { StateReader } from "../../persist/store.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
@@ -11,6 +9,7 @@ import { EXIT, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { listColumns } from "../list/columns.js";
 import { inOrder, SORTS, type Sort } from "../list/order.js";
+import { livePages } from "../list/pages.js";
 import { publishedRow } from "../list/row.js";
 import { printPages } from "../list-output.js";
 import { paintFor } from "../style.js";
@@ -50,16 +49,6 @@ function dueOf(args: ParsedArgs, now: number): Pick<ListFilter, "dueBy"> {
   const within = parseSpan(text);
   if (!within.ok) throw usageError(`--due: ${within.error.message}`, "--due, or --due 1h");
   return { dueBy: now + within.value };
-}
-
-async function* livePages(client: ControlClient, filter: ListFilter): AsyncGenerator<readonly JobStatus[]> {
-  let after: string | null = null;
-  do {
-    const request = { op: "list" as const, after, limit: LIST_LIMITS.rows, filter };
-    const page = (await client.ask(request)) as ListPage;
-    yield page.rows;
-    after = page.next;
-  } while (after !== null);
 }
 
 /** `unusable` is told what cannot be read. */

@@ -7,11 +7,11 @@ import type { PastRuns } from "../../core/forecast/forecaster.js";
 import { type EpochMs, floorToSecond, parseInstant } from "../../core/time/instant.js";
 import { ControlClient, ControlError } from "../../krond/control/client.js";
 import { ALL_JOBS } from "../../krond/control/list-filter.js";
-import { LIST_LIMITS, type ListPage } from "../../krond/control/list-request.js";
 import { socketPathIn } from "../../krond/state/directory.js";
 import { type HistoryRow, readHistory } from "../../krond/state/history.js";
 import { readStore } from "../daemon.js";
 import { CliError, EXIT } from "../exit.js";
+import { livePages } from "../list/pages.js";
 
 /** Past runs that are looked at. */
 const PAST_RUNS = 20;
@@ -35,22 +35,12 @@ export async function pastRuns(directory: string, identities: readonly string[],
     const past = await collect(identities, async (request) => {
       return (await client.ask({ op: "history", ...request }).catch(unknownJob)) as readonly HistoryRow[] | null;
     });
-    return await withStandings(past, statusPages(client), now);
+    return await withStandings(past, livePages(client, ALL_JOBS), now);
   } catch (error) {
     throw error instanceof ControlError ? new CliError(EXIT.fatal, error.message) : error;
   } finally {
     client.close();
   }
-}
-
-async function* statusPages(client: ControlClient): AsyncGenerator<readonly JobStatus[]> {
-  let after: string | null = null;
-  do {
-    const request = { op: "list" as const, after, limit: LIST_LIMITS.rows, filter: ALL_JOBS };
-    const page: ListPage = (await client.ask(request)) as ListPage;
-    yield page.rows;
-    after = page.next;
-  } while (after !== null);
 }
 
 async function withStandings(

@@ -26,17 +26,17 @@ export function listColumns(now: EpochMs, zone: Zone | null): readonly Column<Jo
   const times = new Times(now, zone);
   const where = zone === null ? "UTC" : "LOCAL";
   return [
-    { title: "JOB", rank: 6, least: 16, cap: 40, cell: ({ identity }) => identity },
+    { title: "JOB", rank: 4, least: 16, cap: 40, cell: ({ identity }) => identity },
     { title: "SCHEDULE", rank: 1, least: 9, cap: 40, cell: scheduleCell },
-    { title: `NEXT (${where})`, shortTitle: "NEXT", rank: 5, least: 8, cell: (row) => nextCell(row, times) },
-    { title: "BY", rank: 2, least: 4, cell: sourceCell },
-    { title: "RUNNING", rank: 3, least: 3, cap: 24, cell: runningCell },
+    { title: `NEXT (${where})`, shortTitle: "NEXT", rank: 5, least: 10, cell: (row) => nextCell(row, times) },
+    { title: "BY", rank: 2, least: 5, cell: sourceCell },
+    { title: "RUNNING", shortTitle: "RUN", rank: 3, least: 3, cap: 24, cell: runningCell },
     { title: "EXIT", rank: 7, least: 4, cell: exitCell },
     {
       title: "LAST OUTCOME, PERIOD",
       shortTitle: "LAST OUTCOME",
-      rank: 4,
-      least: 12,
+      rank: 6,
+      least: 16,
       cell: (row) => outcomeCell(row, times),
     },
   ];
@@ -72,12 +72,14 @@ function nextCell({ standing, pausedUntil, nextChosenTime }: JobStatus, times: T
   const when = nextChosenTime === null ? "-" : `${times.text(nextChosenTime)} (${distance})`;
   if (pausedUntil === null) return { text: when, short: distance };
   const until = `paused until ${times.text(pausedUntil)}`;
-  return { text: `${when} ${until}`, short: `paused, ends ${times.distance(pausedUntil)}`, colour: "yellow" };
+  const left = times.distance(pausedUntil).replace(/^in /, "");
+  return { text: `${when} ${until}`, short: `paused ${left}`, colour: "yellow" };
 }
 
 /** A hint is told with its kind: it is not what the configuration says. */
 function sourceCell({ nextSource }: JobStatus): Cell {
   const text = nextSource ?? "-";
+  if (text === "interval") return { text, short: "every" };
   return text.startsWith("hint") ? { text, short: "hint", colour: "cyan" } : { text };
 }
 
