@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { nearest } from "../core/job/suggest.js";
 import { parseInstant } from "../core/time/instant.js";
 import { usageError } from "./exit.js";
 
@@ -15,6 +16,8 @@ export interface OptionSpec {
   readonly bare?: string;
   /** May be given several times. */
   readonly repeats?: true;
+  /** What its value may be, where that is a word of a few. */
+  readonly words?: readonly string[];
   readonly help: string;
 }
 
@@ -49,8 +52,14 @@ export const CRONTAB_OPTION: OptionSpec = {
 
 export const AT_OPTION: OptionSpec = {
   name: "at",
-  value: "INSTANT",
-  help: "use this RFC 3339 instant as now",
+  value: "WHEN",
+  help: "use this instant as now: 2026-03-01T00:00:00Z, 09:00, fri 18:00, 2h ...",
+};
+
+export const TZ_OPTION: OptionSpec = {
+  name: "tz",
+  value: "ZONE",
+  help: "zone of times that name none, such as 09:00 (default: yours)",
 };
 
 export function parseCommandArgs(specs: readonly OptionSpec[], argv: readonly string[]): ParsedArgs {
@@ -64,13 +73,11 @@ export function parseCommandArgs(specs: readonly OptionSpec[], argv: readonly st
       },
     ]),
   );
+  const given = withValues(specs, withBareValues(specs, argv));
+  const wrong = unknownOption(specs, given);
+  if (wrong !== null) throw wrong;
   try {
-    const { values, positionals } = parseArgs({
-      args: withBareValues(specs, argv),
-      options,
-      allowPositionals: true,
-      strict: true,
-    });
+    const { values, positionals } = parseArgs({ args: given, options, allowPositionals: true, strict: true });
     return {
       positionals,
       text: (name) => (typeof values[name] === "string" ? values[name] : undefined),
@@ -89,6 +96,48 @@ function withBareValues(specs: readonly OptionSpec[], argv: readonly string[]): 
     const next = argv[index + 1];
     return bare !== undefined && (next === undefined || next.startsWith("-")) ? `${arg}=${bare}` : arg;
   });
+}
+
+/** The option that a word of the command line names, however it is spelled. */
+export function specOf(specs: readonly OptionSpec[], arg: string): OptionSpec | undefined {
+  return specs.find(({ name, short }) => arg === `--${name}` || (short !== undefined && arg === `-${short}`));
+}
+
+/**
+ * A negative number or a time that has passed (`-n -1`, `--since -2h`) is a value, not an option. Whatever else looks like
+ * an option behind one that needs a value means that the value was forgotten.
+ */
+function withValues(specs: readonly OptionSpec[], argv: readonly string[]): string[] {
+  const written: string[] = [];
+  for (let index = 0; index < argv.length; index++) {
+    const arg = argv[index] ?? "";
+    if (arg === "--") return [...written, ...argv.slice(index)];
+    const spec = specOf(specs, arg);
+    const next = argv[index + 1];
+    written.push(arg);
+    if (spec?.value === undefined) continue;
+    if (next === undefined) throw usageError(`${arg} needs a value: ${spec.value}`, spec.help);
+    index += 1;
+    if (/^-\d/.test(next)) written[written.length - 1] = `--${spec.name}=${next}`;
+    else if (next.length > 1 && next.startsWith("-"))
+      throw usageError(`${arg} needs a value: ${spec.value}`, spec.help);
+    else written.push(next);
+  }
+  return written;
+}
+
+/** Said here rather than by the parser, to add what may have been meant. */
+function unknownOption(specs: readonly OptionSpec[], argv: readonly string[]): Error | null {
+  const end = argv.indexOf("--");
+  const names = specs.map(({ name }) => name);
+  for (const arg of end < 0 ? argv : argv.slice(0, end)) {
+    const [, name] = /^--([^=]+)/.exec(arg) ?? [];
+    if (name === undefined || names.includes(name)) continue;
+    const near = nearest(name, names);
+    const hint = near === undefined ? "--help lists them" : `did you mean --${near}?`;
+    return usageError(`unknown option "--${name}"`, hint);
+  }
+  return null;
 }
 
 function firstSentence(error: unknown): string {
@@ -112,10 +161,10 @@ export function instantArg(args: ParsedArgs, name: string): number | undefined {
   throw usageError(`--${name}: ${instant.error.message}`, instant.error.hint ?? "write it like 2026-03-01T00:00:00Z");
 }
 
-export function countArg(args: ParsedArgs, name: string, fallback: number, most: number): number {
+export function countArg(args: ParsedArgs, name: string, fallback: number, most: number, least = 1): number {
   const text = args.text(name);
   if (text === undefined) return fallback;
   const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (count >= 1 && count <= most) return count;
-  throw usageError(`--${name}: "${text}" is not a whole number from 1 to ${most}`);
+  if (count >= least && count <= most) return count;
+  throw usageError(`--${name}: "${text}" is not a whole number from ${least} to ${most}`);
 }

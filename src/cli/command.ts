@@ -1,5 +1,4 @@
 import type { OptionSpec, ParsedArgs } from "./args.js";
-import type { ExitCode } from "./exit.js";
 import type { CliIo } from "./io.js";
 
 /** What there is to say about a verb: enough for help, for completion, and to read its command line. */
@@ -14,7 +13,8 @@ export interface CommandSpec {
   readonly options: readonly OptionSpec[];
 }
 
-export type Run = (args: ParsedArgs, io: CliIo) => Promise<ExitCode>;
+/** Gives an exit code: one of `EXIT`, but where a command passes on that of a job. */
+export type Run = (args: ParsedArgs, io: CliIo) => Promise<number>;
 
 /** One verb of a program. */
 export interface Command extends CommandSpec {

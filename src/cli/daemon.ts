@@ -3,7 +3,7 @@
  */
 
 import { exitStatusOf } from "../core/base/errors/exit-status.js";
-import type { KronError } from "../core/base/errors/kron-error.js";
+import { KronError } from "../core/base/errors/kron-error.js";
 import { ControlClient, ControlError } from "../krond/control/client.js";
 import type { ControlRequest } from "../krond/control/protocol.js";
 import { socketPathIn } from "../krond/state/directory.js";
@@ -36,7 +36,7 @@ async function connect(directory: string): Promise<ControlClient | null> {
 }
 
 function translated(error: unknown): unknown {
-  return error instanceof ControlError ? new CliError(EXIT_OF_KIND[error.kind], error.message) : error;
+  return error instanceof ControlError ? new CliError(EXIT_OF_KIND[error.kind], error.message, error.hint) : error;
 }
 
 /** For what only a running daemon can do. */
@@ -98,10 +98,27 @@ export async function askOrRead<T>(
   const directory = stateDirectoryOf(args, io);
   const client = await connect(directory);
   if (client !== null) return { value: (await talk(client, (it) => it.ask(request))) as T, isLive: true };
-  const value = await readStore(directory, read);
+  const value = await readStore(directory, async (reader) => {
+    const found = await read(reader);
+    if (found === null && "identity" in request) throw await noJob(reader, request.identity);
+    return found;
+  });
   if (value !== null) return { value, isLive: false };
-  const about = "identity" in request ? `no job "${request.identity}"` : "nothing found";
-  throw new CliError(EXIT.usage, about);
+  throw new CliError(EXIT.usage, "nothing found");
+}
+
+/** As the daemon would say it. */
+async function noJob(reader: StateReader, identity: string): Promise<CliError> {
+  const { nearIdentity } = await import("../krond/control/near-identity.js");
+  const near = await nearIdentity(identity, identitiesOf(reader));
+  return new CliError(EXIT.usage, `no job "${identity}"`, near === null ? undefined : `did you mean "${near}"?`);
+}
+
+async function* identitiesOf(reader: StateReader): AsyncGenerator<string> {
+  const { currentDefinitions } = await import("../persist/store.js");
+  for await (const page of currentDefinitions(reader)) {
+    for (const { identity } of page) yield identity;
+  }
 }
 
 export function mustHaveState(directory: string): void {
@@ -123,6 +140,8 @@ export async function readStore<T>(directory: string, read: (reader: StateReader
   if (!opened.ok) throw stateFailure(opened.error);
   try {
     return await read(opened.value);
+  } catch (error) {
+    throw error instanceof KronError ? stateFailure(error) : error;
   } finally {
     await opened.value.close();
   }

@@ -15,10 +15,10 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Ends a command with one line for the person and the exit code for the script. */
 export class CliError extends Error {
-  readonly exitCode: ExitCode;
+  readonly exitCode: number;
   readonly hint: string | undefined;
 
-  constructor(exitCode: ExitCode, message: string, hint?: string) {
+  constructor(exitCode: number, message: string, hint?: string) {
     super(message);
     this.name = "CliError";
     this.exitCode = exitCode;

@@ -9,6 +9,8 @@ export interface CliIo {
   readonly isErrTerminal: boolean;
   /** How wide the terminal is that `out` goes to; absent when it is none. */
   readonly outColumns?: number;
+  /** Zone of whoever looks; absent: nobody knows, and UTC is as good as any. */
+  readonly timeZone?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   now(): number;
@@ -37,6 +39,10 @@ export function systemIo(): CliIo {
     isOutTerminal: process.stdout.isTTY === true,
     isErrTerminal: process.stderr.isTTY === true,
     ...(process.stdout.isTTY === true ? { outColumns: process.stdout.columns } : {}),
+    // Asked for late: most commands have no use for it.
+    get timeZone() {
+      return Intl.DateTimeFormat().resolvedOptions().timeZone;
+    },
     env: process.env,
     cwd: process.cwd(),
     now: () => Date.now(),

@@ -1,5 +1,14 @@
-import { type EpochMs, parseInstant } from "../core/time/instant.js";
+/** `JOB@PERIOD` on a command line: the period by its name, or by a time of day that is near it. */
+import { SETTINGS_DEFAULTS } from "../core/config/settings.js";
+import { type EpochMs, formatInstant, parseInstant } from "../core/time/instant.js";
+import { isZoned, readMoment } from "../core/time/moment.js";
+import type { WhyAnswer } from "../core/why/facts.js";
+import { readWhy } from "../krond/state/why.js";
+import type { ParsedArgs } from "./args.js";
+import { askOrRead } from "./daemon.js";
 import { usageError } from "./exit.js";
+import type { CliIo } from "./io.js";
+import { momentOf, viewerZone } from "./moments.js";
 
 export interface JobPeriod {
   readonly identity: string;
@@ -7,12 +16,52 @@ export interface JobPeriod {
   readonly periodAt: EpochMs | null;
 }
 
-/** `JOB@PERIOD`, the period as RFC 3339; seconds may be left out. An @ of the identity itself does no harm. */
-export function parseJobPeriod(text: string): JobPeriod {
+/** Nobody's job is called like one of these, as far as we can tell: a time of day, a date, a day and a time. */
+const MOMENT =
+  /^(?:\d{1,2}:\d{2}(?::\d{2})?|\d{4}-\d{2}-\d{2}.*|(?:[a-z]+|\d{4}-\d{2}-\d{2}) \d{1,2}:\d{2}(?::\d{2})?)$/i;
+
+/**
+ * The period as RFC 3339; seconds may be left out. A time of day stands for the nearest period at or before it, and that for
+ * the last time it was so late. An @ of the identity itself does no harm.
+ */
+export async function jobPeriodOf(text: string, args: ParsedArgs, io: CliIo): Promise<JobPeriod> {
   const at = text.lastIndexOf("@");
   const written = at < 0 ? "" : text.slice(at + 1);
-  if (!/^\d{4}-/.test(written)) return { identity: text, periodAt: null };
+  if (!MOMENT.test(written)) return { identity: text, periodAt: null };
+  const identity = text.slice(0, at);
   const period = parseInstant(written.replace(/(T\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/, "$1:00$2"));
-  if (period.ok) return { identity: text.slice(0, at), periodAt: period.value };
-  throw usageError(`"${written}" is no period: ${period.error.message}`, "write it like 2026-03-01T00:00:00Z");
+  if (period.ok) return { identity, periodAt: period.value };
+  const moment = readMoment(written, { now: io.now(), zone: viewerZone(args, io), toward: "back" });
+  if (!moment.ok || isZoned(written)) {
+    const message = moment.ok ? period.error.message : moment.error.message;
+    throw usageError(`"${written}" is no period: ${message}`, "write it like 2026-03-01T00:00:00Z, or 09:00");
+  }
+  const near = await momentOf(written, "@", "back", args, io);
+  return { identity, periodAt: await periodNear(identity, near, args, io) };
+}
+
+/** A period that is named so to the second, else the one that was current then. */
+async function periodNear(identity: string, at: EpochMs, args: ParsedArgs, io: CliIo): Promise<EpochMs> {
+  const exact = await whyAnswer({ identity, periodAt: at, at: null }, args, io);
+  if (exact.kind !== "not_a_period") return at;
+  const current = await whyAnswer({ identity, periodAt: null, at }, args, io);
+  const period = parseInstant(current.period_id);
+  if (!period.ok) throw usageError(`${identity} has no period at or before ${formatInstant(at)}`);
+  return period.value;
+}
+
+export interface WhyQuestion {
+  readonly identity: string;
+  readonly periodAt: EpochMs | null;
+  /** As if it were asked then; null: now. */
+  readonly at: EpochMs | null;
+}
+
+export async function whyAnswer(question: WhyQuestion, args: ParsedArgs, io: CliIo): Promise<WhyAnswer> {
+  const { identity, periodAt, at } = question;
+  const now = at ?? io.now();
+  const { value } = await askOrRead(args, io, { op: "why" as const, ...question }, (reader) => {
+    return readWhy(reader, { identity, periodAt, now, ledger: SETTINGS_DEFAULTS.ledger, isAlive: false });
+  });
+  return value;
 }

@@ -1,7 +1,9 @@
-import { COMMON_OPTIONS, type OptionSpec, parseCommandArgs } from "./args.js";
+import { nearest } from "../core/job/suggest.js";
+import { COMMON_OPTIONS, CONFIG_OPTION, type OptionSpec, parseCommandArgs, specOf } from "./args.js";
 import type { Command } from "./command.js";
-import { CliError, EXIT, type ExitCode } from "./exit.js";
+import { CliError, EXIT, usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
+import { STATE_OPTION } from "./state-options.js";
 
 /** A set of commands under one name: finds the verb, shows help, turns trouble into one line and an exit code. */
 export interface Program {
@@ -11,7 +13,7 @@ export interface Program {
   readonly commands: readonly Command[];
 }
 
-export async function runProgram(program: Program, argv: readonly string[], io: CliIo): Promise<ExitCode> {
+export async function runProgram(program: Program, argv: readonly string[], io: CliIo): Promise<number> {
   try {
     return await dispatch(program, argv, io);
   } catch (error) {
@@ -21,21 +23,42 @@ export async function runProgram(program: Program, argv: readonly string[], io: 
   }
 }
 
-async function dispatch(program: Program, argv: readonly string[], io: CliIo): Promise<ExitCode> {
-  const [verb, ...rest] = argv;
-  if (verb === "--version" || verb === "-V") {
+/** Options that may stand before the verb as well, as in `kron -s DIR list`. */
+const LEADING_OPTIONS: readonly OptionSpec[] = [...COMMON_OPTIONS, CONFIG_OPTION, STATE_OPTION];
+
+interface Split {
+  /** With their values. */
+  readonly leading: readonly string[];
+  readonly verb: string | undefined;
+  readonly rest: readonly string[];
+}
+
+function splitAtVerb(argv: readonly string[]): Split {
+  let at = 0;
+  while (argv[at]?.startsWith("-") === true && argv[at] !== "--") {
+    const spec = specOf(LEADING_OPTIONS, argv[at] ?? "");
+    at += spec?.value === undefined ? 1 : 2;
+  }
+  return { leading: argv.slice(0, at), verb: argv[at], rest: argv.slice(at + 1) };
+}
+
+async function dispatch(program: Program, argv: readonly string[], io: CliIo): Promise<number> {
+  const { leading, verb, rest } = splitAtVerb(argv);
+  if (leading.includes("--version") || leading.includes("-V")) {
     await io.out(`${program.name} ${program.version}\n`);
     return EXIT.ok;
   }
-  if (verb === undefined || verb === "--help" || verb === "-h" || verb === "help") {
-    const named = program.commands.find((command) => command.name === rest[0]);
-    const text = verb === "help" && named !== undefined ? commandHelp(program, named) : programHelp(program);
-    await (verb === undefined ? io.err(text) : io.out(text));
-    return verb === undefined ? EXIT.usage : EXIT.ok;
+  const wantsHelp = leading.includes("--help") || leading.includes("-h") || verb === "help";
+  if (verb === undefined || wantsHelp) {
+    const name = verb === "help" ? rest[0] : verb;
+    const named = program.commands.find((command) => command.name === name);
+    const text = named === undefined ? programHelp(program) : commandHelp(program, named);
+    await (wantsHelp ? io.out(text) : io.err(text));
+    return wantsHelp ? EXIT.ok : EXIT.usage;
   }
   const command = program.commands.find((candidate) => candidate.name === verb);
-  if (command === undefined) throw new CliError(EXIT.usage, `unknown command "${verb}"`, nearestHint(program, verb));
-  const args = parseCommandArgs(optionsOf(command), rest);
+  if (command === undefined) throw unknownCommand(program, verb);
+  const args = parseCommandArgs(optionsOf(command), [...leading, ...rest]);
   if (args.has("help")) {
     await io.out(commandHelp(program, command));
     return EXIT.ok;
@@ -43,9 +66,11 @@ async function dispatch(program: Program, argv: readonly string[], io: CliIo): P
   return command.run(args, io);
 }
 
-function nearestHint(program: Program, verb: string): string {
-  const near = program.commands.find((command) => command.name.startsWith(verb.slice(0, 2)));
-  return near === undefined ? `see '${program.name} --help'` : `did you mean '${program.name} ${near.name}'?`;
+function unknownCommand(program: Program, verb: string): CliError {
+  const near = verb === "version" ? "--version" : nearest(verb, [...program.commands.map(({ name }) => name), "help"]);
+  const begun = near ?? program.commands.find(({ name }) => name.startsWith(verb.slice(0, 2)))?.name;
+  const hint = begun === undefined ? `see '${program.name} --help'` : `did you mean '${program.name} ${begun}'?`;
+  return usageError(`unknown command "${verb}"`, hint);
 }
 
 function programHelp(program: Program): string {

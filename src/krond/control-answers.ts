@@ -32,7 +32,13 @@ export type ControlErrorKind = "not-found" | "refused" | "bad-request" | "failed
 
 export type ControlAnswer =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
-  | { readonly id: number; readonly ok: false; readonly kind: ControlErrorKind; readonly message: string };
+  | {
+      readonly id: number;
+      readonly ok: false;
+      readonly kind: ControlErrorKind;
+      readonly message: string;
+      readonly hint?: string;
+    };
 
 export function isHello(value: unknown): value is ControlHello {
   return typeof value === "object" && value !== null && "krond" in value && value.krond === CONTROL_VERSION;

@@ -4,27 +4,10 @@ import type { Problem } from "../core/base/problem.js";
 import { err, ok, type Result } from "../core/base/result.js";
 import { erfcinv, exp, ln } from "../core/decision/math.js";
 import type { SplitMix64 } from "../core/decision/prng.js";
-import { formatDuration, parseDuration } from "../core/time/duration.js";
 import { DAY_MS } from "../core/time/instant.js";
+import { parseSpan } from "../core/time/span.js";
 
-const DAYS = /^(\d{1,6})d(.*)$/;
-
-/** A duration that may begin with whole days: `7d`, `1d12h`, `90s`. */
-export function parseSpan(text: string): Result<number, Problem> {
-  const [, days, rest = ""] = DAYS.exec(text) ?? [];
-  if (days === undefined) return parseDuration(text);
-  if (rest === "") return ok(Number(days) * DAY_MS);
-  const tail = parseDuration(rest);
-  return tail.ok ? ok(Number(days) * DAY_MS + tail.value) : tail;
-}
-
-/** `7d`, `1d12h`, `1m30s`. */
-export function formatSpan(ms: number): string {
-  const days = Math.floor(ms / DAY_MS);
-  const rest = ms - days * DAY_MS;
-  if (days === 0) return formatDuration(ms);
-  return rest === 0 ? `${days}d` : `${days}d${formatDuration(rest)}`;
-}
+export { formatSpan, parseSpan } from "../core/time/span.js";
 
 /** `+1h` or `-30m`; without a sign it is forward. */
 export function parseShift(text: string): Result<number, Problem> {

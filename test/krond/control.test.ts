@@ -17,7 +17,7 @@ describe("control commands", () => {
     const run = JSON.parse(here.kron("run", "t/a", "-o", "json").out) as { slot: string };
     await krond.event("completed", { identity: "t/a", source: "manual" });
     const [status] = JSON.parse(here.kron("list", "-o", "json").out) as Record<string, unknown>[];
-    expect(status).toMatchObject({ lastPeriodId: null, lastOutcome: null, active: [] });
+    expect(status).toMatchObject({ last_period_id: null, last_outcome: null, active: [] });
     const [row] = JSON.parse(here.kron("history", "t/a", "-o", "json").out) as Record<string, unknown>[];
     expect(row).toMatchObject({ period_id: run.slot, source: "manual" });
   });
@@ -36,8 +36,8 @@ describe("control commands", () => {
     await krond.ready();
     expect(here.kron("pause", "t/m", "--until", "2h", "--reason", "an upgrade").status).toBe(0);
     const [paused] = JSON.parse(here.kron("list", "-o", "json").out) as Record<string, unknown>[];
-    expect(paused).toMatchObject({ standing: "paused", pauseReason: "an upgrade" });
-    const next = String(paused?.["nextPeriodId"]);
+    expect(paused).toMatchObject({ standing: "paused", pause_reason: "an upgrade" });
+    const next = String(paused?.["next_period_id"]);
     expect(here.kron("why", `t/m@${next}`).out).toContain("paused until");
     expect(here.kron("resume", "t/m").status).toBe(0);
     const [resumed] = JSON.parse(here.kron("list", "-o", "json").out) as Record<string, unknown>[];

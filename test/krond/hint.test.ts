@@ -74,6 +74,31 @@ describe("kron hint", () => {
     expect(here.kron("hint", "t/a").out).toBe("t/a: no hint in force\n");
   });
 
+  test("a forecast with --state knows pauses and hints as they stand, with a daemon and without", async () => {
+    const jobs = ["a", "b", "c"].map(
+      (name) => `  - { identity: t/${name}, schedule: "0 0 1 1 *", command: [/bin/true] }\n`,
+    );
+    const here = place(jobs.join(""));
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    here.kron("hint", "t/a", "--every", "10m", "--ttl", "55m");
+    here.kron("hint", "t/b", "--at", "20m");
+    here.kron("pause", "t/c", "--until", "1d", "--reason", "x");
+    const forecast = () => {
+      const argv = ["forecast", here.config, "--horizon", "2h"];
+      const { with_windows, state } = JSON.parse(here.kron(...argv, "-o", "json").out) as Record<
+        string,
+        { starts: number }
+      >;
+      return [with_windows?.starts, state, here.kron(...argv).out.split("\n")[1]];
+    };
+    const told = "as things stand: 1 paused, 2 hinted, 0 counted from their last run";
+    const expected = [6, { paused: 1, hinted: 2, counted_from_last_run: 0 }, told];
+    expect(forecast()).toEqual(expected);
+    await krond.kill("SIGTERM");
+    expect(forecast()).toEqual(expected);
+  });
+
   test("what is refused names the option and the reason, and changes nothing", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
@@ -89,14 +114,14 @@ describe("kron hint", () => {
       [["t/a", "--every", "1ms", "--ttl", "1h"], "--every: an interval is from 1s to 8784h, in whole milliseconds"],
       [["t/a", "--every", "30", "--ttl", "1h"], "--every: a duration needs a unit"],
       [["t/a", "--at", "2h", "--ttl", "1h"], "lies beyond the end of the hint"],
-      [["t/a", "--at", "tomorrow"], '--at: "tomorrow" is neither an instant nor a duration'],
+      [["t/a", "--at", "someday"], '--at: "someday" is neither an instant nor a duration'],
       [["t/a", "--reason", "x"], "--every: a hint needs an interval or an instant"],
       [["t/a", "--clear", "--every", "1h"], "--clear stands alone"],
       [["t/a", "--clear=both"], '--clear: "both" is neither interval nor oneshot'],
       [["t/none", "--every", "30s", "--ttl", "1h"], 'no job "t/none"'],
       [["t/none", "--clear"], 'no job "t/none"'],
       [["t/none"], 'no job "t/none"'],
-      [[], "hint takes one job"],
+      [[], "hint takes a job"],
     ];
     for (const [args, message] of rows) {
       const refused = here.kron("hint", ...args);

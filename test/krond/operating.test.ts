@@ -110,8 +110,8 @@ describe("repairs", () => {
     expect(here.krond("state", "rewind", "t/b", "--config", here.config).status).toBe(3);
     const third = startKrond(here.config, here.state, ["--store", "files"]);
     await third.ready();
-    const [job] = JSON.parse(here.kron("list", "--identity", "t/a", "-o", "json").out) as { nextPeriodId: string }[];
-    expect(job?.nextPeriodId.slice(0, 4)).not.toBe("2099");
+    const [job] = JSON.parse(here.kron("list", "--identity", "t/a", "-o", "json").out) as { next_period_id: string }[];
+    expect(job?.next_period_id.slice(0, 4)).not.toBe("2099");
     expect(third.lines.filter(({ event }) => event === "state_ahead_of_clock")).toEqual([]);
     expect(here.kron("history", "t/a").status).toBe(0);
   });
@@ -131,7 +131,7 @@ describe("repairs", () => {
     await second.ready();
     expect(here.kron("history", "t/b").out).toContain("(manual)");
     const [fenced] = JSON.parse(here.kron("list", "--identity", "t/a", "-o", "json").out) as Record<string, unknown>[];
-    expect(fenced).toMatchObject({ lastReason: "state_recovered", active: [] });
+    expect(fenced).toMatchObject({ last_reason: "state_recovered", active: [] });
     expect(second.lines.filter(({ event, identity }) => event === "started" && identity === "t/a")).toEqual([]);
   });
 
@@ -149,7 +149,7 @@ describe("repairs", () => {
     expect(here.kron("run", "t/good").status).toBe(0);
     await second.event("completed", { identity: "t/good", exit_code: 0 });
     const [bad] = JSON.parse(here.kron("list", "--identity", "t/bad", "-o", "json").out) as Record<string, unknown>[];
-    expect(bad).toMatchObject({ lastOutcome: "skipped", lastReason: "state_recovered" });
+    expect(bad).toMatchObject({ last_outcome: "skipped", last_reason: "state_recovered" });
   });
 });
 

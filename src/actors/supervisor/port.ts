@@ -6,10 +6,11 @@
 import type { KronError } from "../../core/base/errors/kron-error.js";
 import type { Settings } from "../../core/config/settings.js";
 import type { RecordVersions } from "../../core/decision/record.js";
+import type { HintsInForce } from "../../core/governor/governor.js";
 import type { Hint, HintKind } from "../../core/governor/hint.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import type { OccasionSource } from "../../core/period/occasion.js";
-import type { HolderKind } from "../../core/state/ending.js";
+import type { Ending, HolderKind, RunResult } from "../../core/state/ending.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import type { LockTerm } from "../../persist/lock.js";
@@ -63,6 +64,17 @@ export interface ActiveRunStatus {
   readonly startedAt: string;
 }
 
+/** A run that has ended, as far as a job's history reaches. */
+export interface EndedRunStatus {
+  readonly periodId: string;
+  readonly source: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string;
+  readonly result: RunResult;
+  /** As people are told: an exit code, a signal, a status. */
+  readonly ending: Ending;
+}
+
 export interface JobStatus {
   readonly identity: string;
   readonly schedule: string;
@@ -78,6 +90,16 @@ export interface JobStatus {
   readonly lastPeriodId: string | null;
   readonly lastOutcome: string | null;
   readonly lastReason: string | null;
+  /** The newest run that has ended, whatever it came from. */
+  readonly lastRun: EndedRunStatus | null;
+  /** The run of `lastPeriodId`; null: it had none, goes on, or is not on record any more. */
+  readonly lastPeriodRun: EndedRunStatus | null;
+  /** Runs in a row, up to the newest one, that did not succeed; as far as the history reaches. */
+  readonly failures: number;
+  /** When the newest run began, whatever it came from: intervals count from it. */
+  readonly lastRunAt: string | null;
+  /** Those in force (S41). */
+  readonly hints: HintsInForce;
   readonly active: readonly ActiveRunStatus[];
 }
 

@@ -6,10 +6,11 @@ import { toDecisionRecord } from "../../core/decision/record.js";
 import { currentPeriod } from "../../core/period/periods.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { formatInstant } from "../../core/time/instant.js";
-import { instantArg, outputForm, type ParsedArgs } from "../args.js";
+import { outputForm, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { findJob, loadJobs } from "../load.js";
+import { momentArg } from "../moments.js";
 import { paintFor } from "../style.js";
 import { explanationText } from "./explain-text.js";
 
@@ -18,7 +19,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (identity === undefined || more.length > 0)
     throw usageError("explain takes one job", "kron explain JOB --at INSTANT");
   const form = outputForm(args);
-  const at = instantArg(args, "at") ?? io.now();
+  const at = (await momentArg(args, "at", io)) ?? io.now();
   const { jobs } = await loadJobs(args, io);
   const compiled = compileRule(findJob(jobs, identity).definition);
   if (compiled.everyMs !== null) throw noDecision(identity, compiled.everyMs);

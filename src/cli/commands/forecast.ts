@@ -9,7 +9,7 @@ import { countArg, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { csvLines } from "../forecast/csv.js";
 import { HTML_BUCKETS, htmlPage } from "../forecast/html.js";
-import { choiceArg, durationArg, horizonOf } from "../forecast/options.js";
+import { choiceArg, horizonOf } from "../forecast/options.js";
 import { type PastByJob, pastRuns } from "../forecast/past-runs.js";
 import { plotText } from "../forecast/plot.js";
 import { bucketReports, type ForecastReport, reportOf } from "../forecast/report.js";
@@ -17,6 +17,7 @@ import { streamJobs, type TakeJob } from "../forecast/stream-jobs.js";
 import { forecastText, gateText } from "../forecast/text.js";
 import type { CliIo } from "../io.js";
 import { configurationSources, loadSources } from "../load.js";
+import { durationArg } from "../moments.js";
 import { paintFor } from "../style.js";
 import { DEFAULT_TOP, FORECAST_FORMS } from "./specs/forecast.js";
 
@@ -53,15 +54,15 @@ async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io
   const state = args.text("state");
   const hasDurations = assumedMs !== undefined || state !== undefined;
   if (hasDurations) refuseUnless(checkOverlap(horizon));
-  const past = state === undefined ? NO_PAST : await pastOf(source, resolve(io.cwd, state));
+  const past = state === undefined ? NO_PAST : await pastOf(source, resolve(io.cwd, state), io.now());
   if (past === null) return null;
   const forecaster = new Forecaster(horizon, { by: choiceArg(args, "by", GROUPINGS, "identity"), hasDurations });
   let problem: Problem | null = null;
   let count = 0;
   const isSound = await source((definition) => {
     if (problem !== null) return;
-    const { durationMs = null, lastRunAt = null } = past.get(definition.identity) ?? {};
-    problem = forecaster.add(definition, { durationMs: durationMs ?? assumedMs ?? null, lastRunAt });
+    const { durationMs = null, lastRunAt = null, standing } = past.get(definition.identity) ?? {};
+    problem = forecaster.add(definition, { durationMs: durationMs ?? assumedMs ?? null, lastRunAt, standing });
     count += 1;
     if (io.isErrTerminal && count % PROGRESS_JOBS === 0) void io.err(`\rforecast: ${count} jobs`);
   });
@@ -72,12 +73,12 @@ async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io
 }
 
 /** null when the configuration is not sound. */
-async function pastOf(source: JobSource, directory: string): Promise<PastByJob | null> {
+async function pastOf(source: JobSource, directory: string, now: number): Promise<PastByJob | null> {
   const identities: string[] = [];
   const isSound = await source(({ identity, policy }) => {
     if (!policy.suspend) identities.push(identity);
   });
-  return isSound ? pastRuns(directory, identities) : null;
+  return isSound ? pastRuns(directory, identities, now) : null;
 }
 
 function refuse(problem: Problem | null): void {
@@ -140,7 +141,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = choiceArg(args, "output", FORECAST_FORMS, "text");
   const top = countArg(args, "top", DEFAULT_TOP, MOST_TOP);
   const maxPeak = args.text("max-peak") === undefined ? null : countArg(args, "max-peak", 1, 999_999_999);
-  const horizon = horizonOf(args, io);
+  const horizon = await horizonOf(args, io);
   if (form === "html" && horizon.buckets > HTML_BUCKETS) {
     const message = `a page shows at most ${HTML_BUCKETS} buckets, these are ${horizon.buckets}`;
     throw new CliError(EXIT.usage, message, "take larger buckets or a shorter horizon");

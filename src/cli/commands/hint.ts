@@ -3,11 +3,11 @@ import { type HintWish, readHint } from "../../core/governor/hint.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { type HintsAnswer, readHints } from "../../krond/state/hints.js";
 import type { ParsedArgs } from "../args.js";
-import { askDaemon, askOrRead } from "../daemon.js";
-import { EXIT, type ExitCode, usageError } from "../exit.js";
-import { durationArg } from "../forecast/options.js";
+import { askOrRead, withDaemon } from "../daemon.js";
+import { EXIT, usageError } from "../exit.js";
+import { forEachOf, type GroupWords, groupOf } from "../group.js";
 import type { CliIo } from "../io.js";
-import { momentArg, oneJob } from "../job-args.js";
+import { durationArg, momentArg } from "../moments.js";
 import { printValue } from "../output.js";
 
 /** What the fields of a hint are called on the command line. */
@@ -20,10 +20,10 @@ const OPTION_OF: Readonly<Record<keyof HintWish, string>> = {
 
 const KINDS = ["all", "interval", "oneshot"] as const;
 
-function wishOf(args: ParsedArgs, io: CliIo): HintWish {
+async function wishOf(args: ParsedArgs, io: CliIo): Promise<HintWish> {
   return {
     intervalMs: durationArg(args, "every") ?? null,
-    nextRunAt: momentArg(args, "at", io) ?? null,
+    nextRunAt: (await momentArg(args, "at", io)) ?? null,
     ttlMs: durationArg(args, "ttl") ?? null,
     reason: args.text("reason") ?? "",
   };
@@ -41,29 +41,44 @@ function refuse(problems: readonly Problem[]): never {
 
 const EXAMPLE = "kron hint JOB --every 30s --ttl 2h, or kron hint JOB --at 2026-03-01T14:30:00Z";
 
-async function set(identity: string, wish: HintWish, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+const WORDS: GroupWords = {
+  done: (_identity, value) => textOf(value as HintsAnswer),
+  published: (_identity, value) => value,
+  verb: "hinted",
+};
+
+function set(wish: HintWish, args: ParsedArgs, io: CliIo): Promise<number> {
   const hint = readHint(wish, io.now());
   if (!hint.ok) refuse(hint.error);
   const { intervalMs = null, nextRunAt = null, ttlMs = null, reason = "" } = wish;
-  const value = await askDaemon(args, io, { op: "hint", identity, intervalMs, nextRunAt, ttlMs, reason });
-  return print(value as HintsAnswer, args, io);
+  return withDaemon(args, io, async (client) => {
+    const ask = (identity: string) => client.ask({ op: "hint", identity, intervalMs, nextRunAt, ttlMs, reason });
+    return forEachOf(await groupOf(client, args, "hint"), ask, WORDS, args, io);
+  });
 }
 
-async function clear(identity: string, written: string, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+function clear(written: string, args: ParsedArgs, io: CliIo): Promise<number> {
   const kind = KINDS.find((known) => known === written);
   if (kind === undefined) throw usageError(`--clear: "${written}" is neither interval nor oneshot`);
-  return print((await askDaemon(args, io, { op: "unhint", identity, kind })) as HintsAnswer, args, io);
+  return withDaemon(args, io, async (client) => {
+    const ask = (identity: string) => client.ask({ op: "unhint", identity, kind });
+    return forEachOf(await groupOf(client, args, "hint"), ask, { ...WORDS, verb: "cleared the hints of" }, args, io);
+  });
 }
 
-async function show(identity: string, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  const { value } = await askOrRead<HintsAnswer>(args, io, { op: "hints", identity }, (reader) =>
-    readHints(reader, identity, io.now()),
+/** Of one job also without a daemon. */
+async function show(args: ParsedArgs, io: CliIo): Promise<number> {
+  const [only, ...more] = args.positionals;
+  if (only === undefined || more.length > 0 || args.text("tag") !== undefined || /[*?]/.test(only)) {
+    return withDaemon(args, io, async (client) => {
+      const ask = (identity: string) => client.ask({ op: "hints", identity });
+      return forEachOf(await groupOf(client, args, "hint"), ask, { ...WORDS, summary: () => "" }, args, io);
+    });
+  }
+  const { value } = await askOrRead<HintsAnswer>(args, io, { op: "hints", identity: only }, (reader) =>
+    readHints(reader, only, io.now()),
   );
-  return print(value, args, io);
-}
-
-async function print(answer: HintsAnswer, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  await printValue(answer, () => textOf(answer), args, io);
+  await printValue(value, () => textOf(value), args, io);
   return EXIT.ok;
 }
 
@@ -80,11 +95,10 @@ function aboutText({ expires_at, reason }: { readonly expires_at: string; readon
   return reason === "" ? expires_at : `${expires_at} (${reason})`;
 }
 
-export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  const identity = oneJob(args, "hint");
-  const wish = wishOf(args, io);
+export async function run(args: ParsedArgs, io: CliIo): Promise<number> {
+  const wish = await wishOf(args, io);
   const cleared = args.text("clear");
-  if (cleared === undefined) return isWish(wish) ? set(identity, wish, args, io) : show(identity, args, io);
+  if (cleared === undefined) return isWish(wish) ? set(wish, args, io) : show(args, io);
   if (isWish(wish)) throw usageError("--clear stands alone", "clear first, then set another hint");
-  return clear(identity, cleared, args, io);
+  return clear(cleared, args, io);
 }

@@ -4,10 +4,11 @@ import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { literalAddressProblem } from "../../core/job/http-address.js";
 import { type ConfigFinding, type Configuration, loadConfiguration } from "../../persist/configuration.js";
-import { instantArg, outputForm, type ParsedArgs } from "../args.js";
+import { outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { configurationSources, findingsText } from "../load.js";
+import { momentArg } from "../moments.js";
 import { hasColour, type Paint, paintFor } from "../style.js";
 
 function plural(count: number, noun: string): string {
@@ -76,7 +77,7 @@ async function printJson(
 
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = outputForm(args);
-  const at = instantArg(args, "at") ?? io.now();
+  const at = (await momentArg(args, "at", io)) ?? io.now();
   const loaded = await loadConfiguration(await configurationSources(args, io));
   const isPrivateFine = args.has("allow-private");
   const configuration = { ...loaded, findings: [...loaded.findings, ...forbiddenAddresses(loaded, isPrivateFine)] };

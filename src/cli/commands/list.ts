@@ -1,37 +1,25 @@
-import type { JobStatus } from "../../actors/supervisor/port.js";
-import { parseInstant } from "../../core/time/instant.js";
-import type { ControlClient } from "../../krond/control/client.js";
+import type { DaemonStatus, JobStatus } from "../../actors/supervisor/port.js";
+import { parseSpan } from "../../core/time/span.js";
 import { type ListFilter, ListJudge, STANDINGS } from "../../krond/control/list-filter.js";
-import { LIST_LIMITS, type ListPage } from "../../krond/control/list-request.js";
 import { CONTROL_LIMITS } from "../../krond/control-answers.js";
 import type { StateReader } from "../../persist/store.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
 import { withDaemonOrStore } from "../daemon.js";
-import { EXIT, type ExitCode, usageError } from "../exit.js";
-import { formatDistance } from "../format.js";
+import { EXIT, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
-import { printPages, TextTable } from "../list-output.js";
+import { listColumns } from "../list/columns.js";
+import { inOrder, SORTS, type Sort } from "../list/order.js";
+import { livePages } from "../list/pages.js";
+import { publishedRow } from "../list/row.js";
+import { printPages } from "../list-output.js";
 import { paintFor } from "../style.js";
+import { FittedTable } from "../table.js";
 
-function nextText({ standing, pausedUntil, nextChosenTime }: JobStatus, now: number): string {
-  if (standing === "suspended" || standing === "removed") return standing;
-  const at = parseInstant(nextChosenTime ?? "");
-  const when = at.ok ? `${nextChosenTime} (${formatDistance(now, at.value)})` : "-";
-  return pausedUntil === null ? when : `${when} paused until ${pausedUntil}`;
-}
-
-function lastText({ lastPeriodId, lastOutcome, lastReason }: JobStatus): string {
-  if (lastOutcome === null) return "-";
-  return `${lastOutcome}${lastReason === null ? "" : ` (${lastReason})`} ${lastPeriodId ?? ""}`;
-}
-
-const HEADER = ["JOB", "SCHEDULE", "NEXT (UTC)", "RUNNING", "LAST OUTCOME, PERIOD"];
 const MOST = 10_000_000;
-
-function cellsOf(row: JobStatus, now: number): readonly string[] {
-  const running = row.active.length === 0 ? "-" : row.active.map(({ pid, holder }) => holder ?? pid).join(",");
-  return [row.identity, `${row.schedule} ${row.timezone}`, nextText(row, now), running, lastText(row)];
-}
+/** Jobs that are counted beyond those that are shown. */
+const COUNTED_ON = 20_000;
+/** Rows that are printed in one piece. */
+const CHUNK = 500;
 
 function words(args: ParsedArgs, name: string): readonly string[] {
   const found = (args.text(name) ?? "").split(",").filter((word) => word !== "");
@@ -39,61 +27,153 @@ function words(args: ParsedArgs, name: string): readonly string[] {
   throw usageError(`--${name}: more than ${CONTROL_LIMITS.filterWords} words`);
 }
 
-function filterOf(args: ParsedArgs): ListFilter {
+function filterOf(args: ParsedArgs, now: number): ListFilter {
   const standings = words(args, "standing").map((word) => {
     const standing = STANDINGS.find((known) => known === word);
     if (standing === undefined) throw usageError(`--standing: "${word}" is not one of ${STANDINGS.join(", ")}`);
     return standing;
   });
-  return { identities: words(args, "identity"), standings, tags: words(args, "tag") };
+  return {
+    identities: words(args, "identity"),
+    standings,
+    tags: words(args, "tag"),
+    ...(args.has("failed") ? { isFailing: true } : {}),
+    ...(args.has("running") ? { isRunning: true } : {}),
+    ...dueOf(args, now),
+  };
 }
 
-async function* livePages(client: ControlClient, filter: ListFilter): AsyncGenerator<readonly JobStatus[]> {
-  let after: string | null = null;
-  do {
-    const request = { op: "list" as const, after, limit: LIST_LIMITS.rows, filter };
-    const page = (await client.ask(request)) as ListPage;
-    yield page.rows;
-    after = page.next;
-  } while (after !== null);
+function dueOf(args: ParsedArgs, now: number): Pick<ListFilter, "dueBy"> {
+  const text = args.text("due");
+  if (text === undefined) return {};
+  const within = parseSpan(text);
+  if (!within.ok) throw usageError(`--due: ${within.error.message}`, "--due, or --due 1h");
+  return { dueBy: now + within.value };
 }
 
+/** `unusable` is told what cannot be read. */
 async function* storedPages(
   reader: StateReader,
   filter: ListFilter,
   now: number,
+  unusable: string[],
 ): AsyncGenerator<readonly JobStatus[]> {
   const { offlineStatuses } = await import("../../krond/state/offline-status.js");
   const judge = new ListJudge(filter, reader);
-  for await (const rows of offlineStatuses(reader, now)) yield judge.wanted(rows);
+  const pages = offlineStatuses(reader, now, (error) => unusable.push(error.message));
+  for await (const rows of pages) yield judge.wanted(rows);
 }
 
-async function* firstOf<T>(pages: AsyncIterable<readonly T[]>, count: number): AsyncGenerator<readonly T[]> {
-  let left = count;
-  for await (const rows of pages) {
-    yield rows.slice(0, left);
-    left -= rows.length;
-    if (left <= 0) return;
+/** A stretch of what comes, and how much there is of it. */
+class Stretch {
+  /** Rows that came, also those that are not shown; null: nobody went on counting. */
+  seen = 0;
+  isEnd = false;
+
+  readonly #offset: number;
+  readonly #count: number;
+  readonly #countedOn: number;
+
+  /** `countedOn`: rows to count on behind the last one that is shown. */
+  constructor(offset: number, count: number, countedOn: number) {
+    this.#offset = offset;
+    this.#count = count;
+    this.#countedOn = countedOn;
+  }
+
+  get isPart(): boolean {
+    return this.#offset > 0 || !this.isEnd || this.seen > this.#count;
+  }
+
+  async *of<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<readonly T[]> {
+    const until = this.#offset + this.#count;
+    for await (const rows of pages) {
+      const from = this.seen;
+      this.seen += rows.length;
+      if (from < until) yield rows.slice(Math.max(0, this.#offset - from), until - from);
+      if (this.seen > until + this.#countedOn || (this.#countedOn === 0 && this.seen >= until)) return;
+    }
+    this.isEnd = true;
+  }
+
+  /** Where it is not all there is. */
+  text(all: number | null): string {
+    if (!this.isPart) return "";
+    const last = Math.min(this.seen, this.#offset + this.#count);
+    const shown = last > this.#offset ? `${this.#offset + 1}-${last}` : "none";
+    return `${shown} of ${all ?? (this.isEnd ? this.seen : `more than ${this.seen}`)} jobs\n`;
   }
 }
 
-export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+/** Without a filter the daemon knows how many there are, without looking at them. */
+function isEverything({ identities, standings, tags, ...rest }: ListFilter): boolean {
+  return identities.length + standings.length + tags.length + Object.keys(rest).length === 0;
+}
+
+async function* chunksOf(rows: readonly JobStatus[]): AsyncGenerator<readonly JobStatus[]> {
+  for (let from = 0; from < rows.length; from += CHUNK) yield rows.slice(from, from + CHUNK);
+}
+
+class Listing {
+  readonly #args: ParsedArgs;
+  readonly #io: CliIo;
+  readonly #table: FittedTable<JobStatus>;
+  readonly #offset: number;
+  readonly #count: number;
+  readonly #sort: Sort;
+
+  constructor(args: ParsedArgs, io: CliIo, table: FittedTable<JobStatus>) {
+    this.#args = args;
+    this.#io = io;
+    this.#table = table;
+    this.#offset = countArg(args, "offset", 0, MOST, 0);
+    this.#count = countArg(args, "count", MOST, MOST);
+    const sort = SORTS.find((known) => known === (args.text("sort") ?? "name"));
+    if (sort === undefined) throw usageError(`--sort: it is one of ${SORTS.join(", ")}`);
+    this.#sort = sort;
+  }
+
+  /** `all` asks how many jobs there are; null: that has to be counted. */
+  async print(pages: AsyncIterable<readonly JobStatus[]>, all: (() => Promise<number>) | null): Promise<void> {
+    const [args, io, offset, count, sort] = [this.#args, this.#io, this.#offset, this.#count, this.#sort];
+    const isText = outputForm(args) === "text";
+    if (sort !== "name") {
+      const { rows, total } = await inOrder(pages, sort, offset + count);
+      const stretch = new Stretch(offset, count, 0);
+      await printPages(stretch.of(chunksOf(rows)), this.#table, args, io, publishedRow);
+      if (isText) await io.out(stretch.text(total));
+      return;
+    }
+    const stretch = new Stretch(offset, count, isText && all === null ? COUNTED_ON : 0);
+    await printPages(stretch.of(pages), this.#table, args, io, publishedRow);
+    const isPart = isText && stretch.isPart && (offset > 0 || args.text("count") !== undefined);
+    if (isPart) await io.out(stretch.text(all === null ? null : await all()));
+  }
+}
+
+export async function run(args: ParsedArgs, io: CliIo): Promise<number> {
   if (args.positionals.length > 0) throw usageError("list takes no arguments", "kron list --identity 'prod/*'");
   const now = io.now();
-  const filter = filterOf(args);
-  const count = countArg(args, "count", MOST, MOST);
-  const isText = outputForm(args) === "text";
-  const table = new TextTable<JobStatus>(HEADER, (row) => cellsOf(row, now), paintFor(args, io));
-  const print = (pages: AsyncIterable<readonly JobStatus[]>): Promise<void> =>
-    printPages(firstOf(pages, count), table, args, io);
+  const filter = filterOf(args, now);
+  // Zones take their time to load: only for those who ask.
+  const zone = args.has("local") ? (await import("../moments.js")).viewerZone(args, io) : null;
+  const table = new FittedTable(listColumns(now, zone), io.outColumns ?? null, paintFor(args, io));
+  outputForm(args);
+  const listing = new Listing(args, io, table);
+  const unusable: string[] = [];
   await withDaemonOrStore(
     args,
     io,
-    (client) => print(livePages(client, filter)),
+    (client) => {
+      const all = async () => ((await client.ask({ op: "status" })) as DaemonStatus).jobs;
+      return listing.print(livePages(client, filter), isEverything(filter) ? all : null);
+    },
     async (reader) => {
-      if (isText) await io.out("No daemon runs: this is what the last one left behind.\n");
-      await print(storedPages(reader, filter, now));
+      if (outputForm(args) === "text") await io.out("No daemon runs: this is what the last one left behind.\n");
+      await listing.print(storedPages(reader, filter, now, unusable), null);
     },
   );
-  return EXIT.ok;
+  if (unusable.length === 0) return EXIT.ok;
+  await io.err(unusable.map((message) => `kron: ${message}\n`).join(""));
+  return EXIT.state;
 }

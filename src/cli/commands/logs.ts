@@ -12,7 +12,7 @@ import { withDaemonOrStore } from "../daemon.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import { nextLook, Tail } from "../follow.js";
 import type { CliIo } from "../io.js";
-import { parseJobPeriod } from "../job-period.js";
+import { jobPeriodOf } from "../job-period.js";
 import { printValue } from "../output.js";
 import { requestRun, requestText } from "../request-text.js";
 import { stateDirectoryOf } from "../state-options.js";
@@ -100,7 +100,7 @@ async function statusNow({ identity, periodAt }: Wanted, args: ParsedArgs, io: C
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [written, ...more] = args.positionals;
   if (written === undefined || more.length > 0) throw usageError("logs takes one job", "kron logs JOB[@PERIOD]");
-  const { identity, periodAt } = parseJobPeriod(written);
+  const { identity, periodAt } = await jobPeriodOf(written, args, io);
   const directory = outputDirectoryOf(outputDirectoryIn(stateDirectoryOf(args, io)), identity);
   const wanted = { written, identity, periodAt, directory };
   if (!args.has("list") && !args.has("follow")) {

@@ -8,12 +8,13 @@ import { toDecisionRecord } from "../../core/decision/record.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
-import { countArg, instantArg, outputForm, type ParsedArgs } from "../args.js";
+import { countArg, outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import { pastRuns } from "../forecast/past-runs.js";
 import { formatDistance, formatWall } from "../format.js";
 import type { CliIo } from "../io.js";
 import { findJob, loadJobs, shownPlace } from "../load.js";
+import { momentArg } from "../moments.js";
 import { type Paint, paintFor, renderTable } from "../style.js";
 import { decisionsAfter, soonest, type Upcoming, upcomingOf } from "../upcoming.js";
 import { DEFAULT_COUNT, DEFAULT_OVERVIEW_COUNT } from "./specs/next.js";
@@ -133,7 +134,7 @@ async function lastRunsOf(
   const state = args.text("state");
   const intervals = definitions.filter(({ schedule }) => isEvery(schedule)).map(({ identity }) => identity);
   if (state === undefined || intervals.length === 0) return () => null;
-  const past = await pastRuns(resolve(io.cwd, state), intervals);
+  const past = await pastRuns(resolve(io.cwd, state), intervals, io.now());
   return (identity) => past.get(identity)?.lastRunAt ?? null;
 }
 
@@ -185,6 +186,6 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [identity, ...more] = args.positionals;
   if (more.length > 0) throw usageError("next takes at most one job");
   outputForm(args);
-  const at = instantArg(args, "at") ?? io.now();
+  const at = (await momentArg(args, "at", io)) ?? io.now();
   return identity === undefined ? nextOfAll(args, io, at) : nextOfOne(identity, args, io, at);
 }

@@ -27,10 +27,14 @@ function summaryText({ added, removed, changed, unchanged }: PlanReport, verb: s
   return `${verb}: ${added.length} added, ${removed.length} removed, ${changed.length} changed, ${unchanged} unchanged`;
 }
 
+function publishedChange({ identity, fields, movesFrom, movesTo }: ChangedJob): object {
+  return { identity, fields, moves_from: movesFrom, moves_to: movesTo };
+}
+
 /** Shared with `krond reload`: exit code 2 says that something was rejected. */
 export async function printPlan(answer: PlanAnswer, verb: string, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const { plan, kept, problems } = answer;
-  const value = { ...plan, kept, problems };
+  const value = { ...plan, changed: plan.changed.map(publishedChange), kept, problems };
   await printValue(value, () => planText(answer, verb, paintFor(args, io)), args, io);
   return problems.length === 0 ? EXIT.ok : EXIT.configuration;
 }

@@ -10,13 +10,14 @@ import { SECOND_MS } from "../../core/time/instant.js";
 import type { ConfigSource, Configuration } from "../../persist/configuration.js";
 import { countArg, type ParsedArgs } from "../args.js";
 import { type CliError, EXIT, type ExitCode, usageError } from "../exit.js";
-import { choiceArg, durationArg, horizonOf } from "../forecast/options.js";
+import { choiceArg, horizonOf } from "../forecast/options.js";
 import { replaceText } from "../forecast/replace-file.js";
 import { type LooseText, readTuneFiles } from "../forecast/tune-files.js";
 import { planTuning, type TuneWishes, type WrittenPlan } from "../forecast/tune-plan.js";
 import { type TuneReport, tuneReport, tuneText } from "../forecast/tune-report.js";
 import type { CliIo } from "../io.js";
 import { configurationSources, loadSources } from "../load.js";
+import { durationArg } from "../moments.js";
 import { paintFor } from "../style.js";
 import { DEFAULT_FIXED_TAG, DEFAULT_MAX_WINDOW_MS, TUNE_FORMS } from "./specs/tune.js";
 
@@ -77,7 +78,7 @@ function cannotWrite(names: readonly string[]): CliError {
 
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = choiceArg(args, "output", TUNE_FORMS, "text");
-  const horizon = horizonOf(args, io);
+  const horizon = await horizonOf(args, io);
   const wishes = wishesOf(args);
   const sources = await configurationSources(args, io);
   const { jobs, loose, files } = looseTexts(sources, await loadSources(sources, args, io));

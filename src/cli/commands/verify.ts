@@ -4,7 +4,8 @@ import { zoneDataVersion } from "../../actors/zone-data.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { type Verification, verifyRecord } from "../../core/decision/verify.js";
 import { outputForm, type ParsedArgs } from "../args.js";
-import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
+import { type Fields, parsed, recordsIn, recordsInLine } from "../decision-records.js";
+import { CliError, EXIT, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { type Paint, paintFor } from "../style.js";
 
@@ -24,37 +25,10 @@ interface Tally {
   otherLines: number;
 }
 
+const HINT = "logs, 'kron next' and 'kron history' with -o jsonl, and the ledger of 'krond state export' have them";
+
 /** A JSON document over several lines is read as a whole up to this size; larger exports are one value a line. */
 const WHOLE_DOCUMENT_CHARS = 64 * 1024 * 1024;
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/**
- * A decision record may stand alone, inside a log line or history entry (`decision`), or spread over a log line. What
- * has neither a seed hash nor a period is something else.
- */
-function recordIn(value: unknown): Fields | null {
-  if (!isFields(value)) return null;
-  if (isFields(value["decision"])) return value["decision"];
-  return "seed_hash" in value && "period_id" in value ? value : null;
-}
-
-function recordsIn(value: unknown): Fields[] {
-  const values = Array.isArray(value) ? (value as readonly unknown[]) : [value];
-  return values.map(recordIn).filter((record) => record !== null);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function check(record: Fields, line: number): Checked {
   const here = { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION };
@@ -84,7 +58,7 @@ async function* checkedIn(lines: AsyncIterable<string>, tally: Tally): AsyncIter
   for await (const line of lines) {
     number += 1;
     if (line.trim() === "") continue;
-    const records = recordsIn(parsed(line));
+    const records = recordsInLine(line);
     found += records.length;
     for (const record of records) yield check(record, number);
     if (records.length > 0) continue;
@@ -126,13 +100,10 @@ function summaryText({ verified, different, otherLines }: Tally): string {
   return `${verified} verified, ${different} different${others}\n`;
 }
 
-/** Text and json show the differences only; jsonl has a line for every record. */
-export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  const [file, ...more] = args.positionals;
-  if (file === undefined || more.length > 0) throw usageError("verify takes one file, or - for standard input");
+/** What is found in one file; the differences, as they are published. */
+async function verifyFile(file: string, tally: Tally, args: ParsedArgs, io: CliIo): Promise<unknown[]> {
   const form = outputForm(args);
   const paint = paintFor(args, io);
-  const tally: Tally = { verified: 0, different: 0, otherLines: 0 };
   const different: unknown[] = [];
   for await (const checked of checkedIn(linesOf(openFile(file, io)), tally)) {
     tally[checked.verification.ok ? "verified" : "different"] += 1;
@@ -140,10 +111,27 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     else if (!checked.verification.ok && form === "text") await io.out(differenceText(file, checked, paint));
     else if (!checked.verification.ok) different.push(JSON.parse(resultLine(file, checked)));
   }
-  if (tally.verified + tally.different === 0) {
-    throw new CliError(EXIT.configuration, `no decision record found in ${file}`);
+  return different;
+}
+
+/** Of an export many files hold no decision, such as those of jobs that never ran; none at all is no verification. */
+export async function run(args: ParsedArgs, io: CliIo): Promise<number> {
+  const files = args.positionals;
+  if (files.length === 0) throw usageError("verify takes files, or - for standard input", "kron verify krond.log");
+  const form = outputForm(args);
+  const tally: Tally = { verified: 0, different: 0, otherLines: 0 };
+  const differences: unknown[] = [];
+  for (const file of files) differences.push(...(await verifyFile(file, tally, args, io)));
+  const { verified, different, otherLines } = tally;
+  if (verified + different === 0) {
+    const names = files.length === 1 ? files[0] : `any of ${files.length} files`;
+    throw new CliError(EXIT.configuration, `no decision record found in ${names}`, HINT);
   }
   if (form === "text") await io.out(summaryText(tally));
-  if (form === "json") await io.out(`${JSON.stringify({ file, ...tally, differences: different }, null, 2)}\n`);
-  return tally.different === 0 ? EXIT.ok : EXIT.configuration;
+  if (form === "json") {
+    const about = files.length === 1 ? { file: files[0] } : { files };
+    const counts = { verified, different, other_lines: otherLines };
+    await io.out(`${JSON.stringify({ ...about, ...counts, differences }, null, 2)}\n`);
+  }
+  return different === 0 ? EXIT.ok : EXIT.configuration;
 }

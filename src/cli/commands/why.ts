@@ -1,11 +1,9 @@
-import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
 import type { WhyAnswer } from "../../core/why/facts.js";
-import { readWhy } from "../../krond/state/why.js";
-import { instantArg, type ParsedArgs } from "../args.js";
-import { askOrRead } from "../daemon.js";
+import type { ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
-import { parseJobPeriod } from "../job-period.js";
+import { jobPeriodOf, whyAnswer } from "../job-period.js";
+import { momentArg } from "../moments.js";
 import { printValue } from "../output.js";
 import { type Paint, paintFor, renderPairs } from "../style.js";
 
@@ -23,13 +21,9 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (written === undefined || more.length > 0) {
     throw usageError("why takes one period", "kron why JOB@2026-03-01T00:00:00Z");
   }
-  const { identity, periodAt } = parseJobPeriod(written);
-  const at = instantArg(args, "at") ?? null;
-  const now = at ?? io.now();
-  const request = { op: "why" as const, identity, periodAt, at };
-  const { value } = await askOrRead(args, io, request, (reader) => {
-    return readWhy(reader, { identity, periodAt, now, ledger: SETTINGS_DEFAULTS.ledger, isAlive: false });
-  });
+  const { identity, periodAt } = await jobPeriodOf(written, args, io);
+  const at = (await momentArg(args, "at", io)) ?? null;
+  const value = await whyAnswer({ identity, periodAt, at }, args, io);
   await printValue(value, () => answerText(value, paintFor(args, io)), args, io);
   return EXIT.ok;
 }

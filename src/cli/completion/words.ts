@@ -50,8 +50,9 @@ function wordsOf(usage: string): readonly string[] {
   return places.filter((word) => /^[a-z]+$/.test(word));
 }
 
-function completedOption({ name, short, value, help }: OptionSpec): CompletedOption {
+function completedOption({ name, short, value, words, help }: OptionSpec): CompletedOption {
   const names = [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
+  if (words !== undefined) return { names, help, value: { words } };
   return { names, help, value: value === undefined ? null : kindOf(value) };
 }
 

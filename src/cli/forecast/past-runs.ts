@@ -1,32 +1,68 @@
-/** The past runs of a job, of the daemon or of what the last one left behind: how long they took, when the last began. */
+/**
+ * What a state directory knows of jobs, from the daemon or from what the last one left behind: how long runs took, when the
+ * last began, and what holds a job or stands in for its schedule.
+ */
+import type { JobStatus } from "../../actors/supervisor/port.js";
 import type { PastRuns } from "../../core/forecast/forecaster.js";
-import { type EpochMs, parseInstant } from "../../core/time/instant.js";
+import { type EpochMs, floorToSecond, parseInstant } from "../../core/time/instant.js";
 import { ControlClient, ControlError } from "../../krond/control/client.js";
+import { ALL_JOBS } from "../../krond/control/list-filter.js";
 import { socketPathIn } from "../../krond/state/directory.js";
 import { type HistoryRow, readHistory } from "../../krond/state/history.js";
 import { readStore } from "../daemon.js";
 import { CliError, EXIT } from "../exit.js";
+import { livePages } from "../list/pages.js";
 
 /** Past runs that are looked at. */
 const PAST_RUNS = 20;
 
 export type PastByJob = ReadonlyMap<string, PastRuns>;
 
-/** Jobs that never ran are left out. */
-export async function pastRuns(directory: string, identities: readonly string[]): Promise<PastByJob> {
+/** Jobs that never ran, and that nothing is known of otherwise, are left out. */
+export async function pastRuns(directory: string, identities: readonly string[], now: EpochMs): Promise<PastByJob> {
   const client = await ControlClient.connect(socketPathIn(directory));
   if (client === null) {
-    return readStore(directory, (reader) => collect(identities, (request) => readHistory(reader, request)));
+    return readStore(directory, async (reader) => {
+      const past = await collect(identities, (request) => readHistory(reader, request));
+      const { offlineStatuses } = await import("../../krond/state/offline-status.js");
+      const refuse = (error: Error): never => {
+        throw error;
+      };
+      return withStandings(past, offlineStatuses(reader, now, refuse), now);
+    });
   }
   try {
-    return await collect(identities, async (request) => {
+    const past = await collect(identities, async (request) => {
       return (await client.ask({ op: "history", ...request }).catch(unknownJob)) as readonly HistoryRow[] | null;
     });
+    return await withStandings(past, livePages(client, ALL_JOBS), now);
   } catch (error) {
     throw error instanceof ControlError ? new CliError(EXIT.fatal, error.message) : error;
   } finally {
     client.close();
   }
+}
+
+async function withStandings(
+  past: ReadonlyMap<string, PastRuns>,
+  pages: AsyncIterable<readonly JobStatus[]>,
+  now: EpochMs,
+): Promise<PastByJob> {
+  const all = new Map(past);
+  const asOfAt = floorToSecond(now);
+  for await (const rows of pages) {
+    for (const { identity, hints, pausedUntil, lastRunAt: written } of rows) {
+      const { durationMs = null, lastRunAt = null } = past.get(identity) ?? {};
+      const standing = { asOfAt, hints, pausedUntilAt: instantOf(pausedUntil) };
+      all.set(identity, { durationMs, lastRunAt: lastRunAt ?? instantOf(written), standing });
+    }
+  }
+  return all;
+}
+
+function instantOf(text: string | null): EpochMs | null {
+  const at = parseInstant(text ?? "");
+  return at.ok ? at.value : null;
 }
 
 function unknownJob(error: unknown): null {

@@ -76,6 +76,8 @@ export interface ForecastReport {
   readonly jobs: number;
   readonly suspended: number;
   readonly unschedulable: number;
+  /** Only with --state: jobs whose state had a say. */
+  readonly state?: { readonly paused: number; readonly hinted: number; readonly counted_from_last_run: number };
   readonly with_windows: SeriesReport;
   readonly without_windows: SeriesReport;
   readonly by: Grouping;
@@ -105,6 +107,7 @@ export function reportOf(forecast: Forecast, options: ReportOptions): ForecastRe
     jobs: forecast.jobs,
     suspended: forecast.suspended,
     unschedulable: forecast.unschedulable,
+    ...stateReport(forecast),
     with_windows: seriesReport(chosen, horizon, options.top),
     without_windows: seriesReport(nominal, horizon, options.top),
     by,
@@ -113,6 +116,11 @@ export function reportOf(forecast: Forecast, options: ReportOptions): ForecastRe
     overlap: overlapReport(forecast),
     gate: options.maxPeak === null ? null : gateReport(chosen, horizon, options.maxPeak, options.top),
   };
+}
+
+function stateReport({ state }: Forecast): Pick<ForecastReport, "state"> {
+  if (state === null) return {};
+  return { state: { paused: state.paused, hinted: state.hinted, counted_from_last_run: state.counted } };
 }
 
 /** One row for each bucket of the horizon, empty ones too. */

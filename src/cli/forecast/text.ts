@@ -18,10 +18,16 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-function headText({ from, to, bucket_seconds, jobs, suspended, unschedulable }: ForecastReport): string {
+function headText({ from, to, bucket_seconds, jobs, suspended, unschedulable, state }: ForecastReport): string {
   const left = suspended === 0 ? "" : `, ${suspended} suspended left out`;
   const lost = unschedulable === 0 ? "" : `, ${plural(unschedulable, "period")} unschedulable`;
-  return `${from} to ${to} by ${formatDuration(bucket_seconds * SECOND_MS)}: ${plural(jobs, "job")}${left}${lost}\n`;
+  const head = `${from} to ${to} by ${formatDuration(bucket_seconds * SECOND_MS)}: ${plural(jobs, "job")}${left}${lost}\n`;
+  return state === undefined ? head : `${head}${stateText(state)}\n`;
+}
+
+/** What of the state had a say: pauses and hints hold for as long as they say. */
+function stateText({ paused, hinted, counted_from_last_run }: NonNullable<ForecastReport["state"]>): string {
+  return `as things stand: ${paused} paused, ${hinted} hinted, ${counted_from_last_run} counted from their last run`;
 }
 
 function summaryTable({ with_windows, without_windows, overlap }: ForecastReport, paint: Paint): string {

@@ -13,7 +13,9 @@ import { type EpochMs, SECOND_MS } from "../time/instant.js";
 import { GroupBook, type Grouping, groupNamesOf } from "./groups.js";
 import { FORECAST_LIMITS, type Horizon } from "./horizon.js";
 import { JobRuns, type Overlap, RunningLoad } from "./overlap.js";
+import { isPaced, type PeriodVisitor } from "./paced.js";
 import { isTooManyGroups, type Peak, Series } from "./series.js";
+import { type ForecastStanding, isHinted, isPausedNow } from "./standing.js";
 import { visitStarts } from "./starts.js";
 
 export interface ForecastOptions {
@@ -53,6 +55,8 @@ export interface Forecast {
   readonly nominal: Series;
   readonly groups: number;
   readonly overlap: ForecastOverlap | null;
+  /** null: no state was asked for. */
+  readonly state: StateUse | null;
   /** The groups with the highest peaks first. */
   topGroups(most: number): readonly GroupRow[];
 }
@@ -62,6 +66,16 @@ export interface PastRuns {
   readonly durationMs: number | null;
   /** When its newest one began: where an interval counts from. */
   readonly lastRunAt: EpochMs | null;
+  /** Absent: nobody asked. */
+  readonly standing?: ForecastStanding | undefined;
+}
+
+/** Jobs whose state had a say. */
+export interface StateUse {
+  readonly paused: number;
+  readonly hinted: number;
+  /** Intervals, and schedules with bounds, that count from a run that is on record. */
+  readonly counted: number;
 }
 
 const NO_RUNS: PastRuns = { durationMs: null, lastRunAt: null };
@@ -78,6 +92,7 @@ export class Forecaster {
   readonly #chosen: Series;
   readonly #nominal: Series;
   readonly #running: RunningLoads | null;
+  #state: StateUse | null = null;
   readonly #tally = { jobs: 0, suspended: 0, unschedulable: 0, withDuration: 0, withoutDuration: 0 };
 
   constructor(horizon: Horizon, options: ForecastOptions) {
@@ -103,6 +118,7 @@ export class Forecaster {
       return this.#tooManyGroups();
     }
     const compiled = compileRule(definition);
+    this.#noteState(compiled, past);
     if (past.durationMs === null) this.#tally.withoutDuration++;
     else if (this.#running !== null) this.#countRuns(compiled, definition, this.#running, past, past.durationMs);
     this.#countStarts(compiled, groups, past);
@@ -124,7 +140,18 @@ export class Forecaster {
       nominal: this.#nominal,
       groups,
       overlap: this.#overlap(),
+      state: this.#state,
       topGroups: (most) => this.#topGroups(most),
+    };
+  }
+
+  #noteState(compiled: CompiledRule, { standing, lastRunAt }: PastRuns): void {
+    if (standing === undefined) return;
+    const { paused, hinted, counted } = this.#state ?? { paused: 0, hinted: 0, counted: 0 };
+    this.#state = {
+      paused: paused + (isPausedNow(standing) ? 1 : 0),
+      hinted: hinted + (isHinted(standing) ? 1 : 0),
+      counted: counted + (isPaced(compiled) && lastRunAt !== null ? 1 : 0),
     };
   }
 
@@ -133,15 +160,16 @@ export class Forecaster {
     return groupNamesOf(definition, this.#options.by).map((name) => this.#book.find(name));
   }
 
-  #countStarts(compiled: CompiledRule, groups: readonly number[], { lastRunAt }: PastRuns): void {
+  #countStarts(compiled: CompiledRule, groups: readonly number[], { lastRunAt, standing }: PastRuns): void {
     const { fromAt, toAt } = this.#horizon;
     const [chosen, nominal, tally] = [this.#chosen, this.#nominal, this.#tally];
-    visitStarts(compiled, lastRunAt, fromAt, toAt, (nominalAt, settledAt, chosenAt) => {
+    const visit: PeriodVisitor = (nominalAt, settledAt, chosenAt) => {
       if (nominalAt >= fromAt && nominalAt < toAt) nominal.add(nominalAt, groups);
       if (settledAt < fromAt || settledAt >= toAt) return;
       if (chosenAt === null) tally.unschedulable++;
       else chosen.add(settledAt, groups);
-    });
+    };
+    visitStarts(compiled, lastRunAt, fromAt, toAt, visit, standing);
     if (this.#options.by !== "identity") return;
     const [group = 0] = groups;
     chosen.closeJob(group);
@@ -153,7 +181,7 @@ export class Forecaster {
     compiled: CompiledRule,
     definition: JobDefinition,
     running: RunningLoads,
-    { lastRunAt }: PastRuns,
+    { lastRunAt, standing }: PastRuns,
     durationMs: number,
   ): void {
     const { policy, target } = definition;
@@ -164,10 +192,11 @@ export class Forecaster {
     const { fromAt, toAt } = this.#horizon;
     const earliestAt = fromAt - Math.ceil(runMs / SECOND_MS) * SECOND_MS;
     this.#tally.withDuration++;
-    visitStarts(compiled, lastRunAt, earliestAt, toAt, (nominalAt, settledAt, chosenAt) => {
+    const visit: PeriodVisitor = (nominalAt, settledAt, chosenAt) => {
       if (isWithin(nominalAt, earliestAt, toAt)) nominal.start(nominalAt);
       if (chosenAt !== null && isWithin(settledAt, earliestAt, toAt)) chosen.start(settledAt);
-    });
+    };
+    visitStarts(compiled, lastRunAt, earliestAt, toAt, visit, standing);
     chosen.close();
     nominal.close();
   }

@@ -4,14 +4,13 @@
  */
 import { decide } from "../decision/decide.js";
 import type { CompiledRule, Decision } from "../decision/model.js";
-import { type NextOccasion, nextOccasion } from "../governor/governor.js";
+import { type HintsInForce, type NextOccasion, nextOccasion } from "../governor/governor.js";
 import { dueAt } from "../period/occasion.js";
 import { type EpochMs, SECOND_MS } from "../time/instant.js";
+import { type ForecastStanding, heldUntil, hintedUntil, isHinted, isPausedNow, NO_HINTS } from "./standing.js";
 
 /** Told of one period; `chosenAt` is null when it is unschedulable, and `settledAt` is then when that is recorded (S15). */
 export type PeriodVisitor = (nominalAt: EpochMs, settledAt: EpochMs, chosenAt: EpochMs | null) => void;
-
-const NO_HINTS = { interval: null, oneshot: null };
 
 export function isPaced({ everyMs, minMs, maxMs }: CompiledRule): boolean {
   return everyMs !== null || minMs !== null || maxMs !== null;
@@ -19,7 +18,8 @@ export function isPaced({ everyMs, minMs, maxMs }: CompiledRule): boolean {
 
 /**
  * `lastRunAt` is where the job stands: the start of its newest run. null: nobody knows; then an interval is taken to be
- * due when the horizon begins, and a cron schedule to have run at the last time before it.
+ * due when the horizon begins, and a cron schedule to have run at the last time before it. A pause and hints that are in
+ * force hold for as long as they say, and a one-shot is used up by its run.
  */
 export function visitPaced(
   compiled: CompiledRule,
@@ -27,8 +27,9 @@ export function visitPaced(
   fromAt: EpochMs,
   toAt: EpochMs,
   visit: PeriodVisitor,
+  standing: ForecastStanding | null = null,
 ): void {
-  for (const { nominalAt, at } of pacedStarts(compiled, lastRunAt, fromAt, visit)) {
+  for (const { nominalAt, at } of pacedStarts(compiled, lastRunAt, fromAt, visit, standing)) {
     if (at >= toAt) return;
     visit(nominalAt, at, at);
   }
@@ -46,42 +47,71 @@ export function* pacedStarts(
   lastRunAt: EpochMs | null,
   fromAt: EpochMs,
   visit: PeriodVisitor,
+  standing: ForecastStanding | null = null,
 ): Generator<PacedStart> {
   const cron = new CronPeriods(compiled, visit);
-  let ranAt =
-    compiled.everyMs === null ? (lastRunAt ?? cron.dueBefore(fromAt)) : phaseBefore(compiled, lastRunAt, fromAt);
+  const isBound = standing !== null && (isHinted(standing) || isPausedNow(standing));
+  const notBeforeAt = standing === null || !isBound ? null : Math.max(standing.asOfAt, heldUntil(standing) ?? 0);
+  let hints = isBound ? standing.hints : NO_HINTS;
+  let ranAt = isBound ? lastRunAt : ranBefore(compiled, cron, lastRunAt, fromAt);
   for (;;) {
-    const next = nextOf(compiled, cron, ranAt, fromAt - 1);
+    const next = nextOf({ compiled, cron, ranAt, beforeAt: fromAt - 1, notBeforeAt, hints });
     if (next === null) return;
-    const { slotAt, at, source, clamped } = next;
-    const period = source === "cron" && clamped !== "max" ? cron.next(ranAt ?? fromAt - 1) : null;
+    const { slotAt, at, source, clamped } = next.occasion;
+    const period = source === "cron" && clamped !== "max" ? next.period() : null;
     if (at >= fromAt) yield { nominalAt: period?.nominalAt ?? slotAt, at };
+    if (source === "hint-oneshot") hints = { ...hints, oneshot: null };
     ranAt = at;
   }
 }
 
-function nextOf(
+function ranBefore(
   compiled: CompiledRule,
   cron: CronPeriods,
-  ranAt: EpochMs | null,
-  beforeAt: EpochMs,
-): NextOccasion | null {
+  lastRunAt: EpochMs | null,
+  fromAt: EpochMs,
+): EpochMs | null {
+  return compiled.everyMs === null ? (lastRunAt ?? cron.dueBefore(fromAt)) : phaseBefore(compiled, lastRunAt, fromAt);
+}
+
+interface Asked {
+  readonly compiled: CompiledRule;
+  readonly cron: CronPeriods;
+  readonly ranAt: EpochMs | null;
+  readonly beforeAt: EpochMs;
+  /** The end of a pause, and the instant as of which hints are known; null: neither has a say. */
+  readonly notBeforeAt: EpochMs | null;
+  readonly hints: HintsInForce;
+}
+
+interface Next {
+  readonly occasion: NextOccasion;
+  /** Of a cron schedule: the period that is due. */
+  readonly period: () => Decision | null;
+}
+
+function nextOf({ compiled, cron, ranAt, beforeAt, notBeforeAt, hints }: Asked): Next | null {
   const { everyMs, minMs, maxMs } = compiled;
-  return nextOccasion({
+  // What would have been due long ago is due where the job stands.
+  const now = Math.max(ranAt ?? notBeforeAt ?? beforeAt, notBeforeAt ?? Number.NEGATIVE_INFINITY);
+  // Periods that pass while a hint stands in for the schedule, or in a pause, are not made up for.
+  const silentUntilAt = Math.max(notBeforeAt ?? Number.NEGATIVE_INFINITY, hintedUntil(hints, now) ?? 0);
+  const period = (): Decision | null => cron.next(Math.max(ranAt ?? beforeAt, silentUntilAt - 1));
+  const occasion = nextOccasion({
     everyMs,
     minMs,
     maxMs,
     cronNextAt: () => {
-      const period = cron.next(ranAt ?? beforeAt);
-      return period === null ? null : dueAt(period);
+      const due = period();
+      return due === null ? null : dueAt(due);
     },
-    hints: NO_HINTS,
+    hints,
     lastRunAt: ranAt,
     createdAt: null,
     pausedUntilAt: null,
-    // What would have been due long ago is due where the job stands.
-    now: ranAt ?? beforeAt,
+    now,
   });
+  return occasion === null ? null : { occasion, period };
 }
 
 /** The last start before the horizon, in whole intervals from where the job stands. */

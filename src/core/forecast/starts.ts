@@ -10,6 +10,7 @@ import type { JobDefinition } from "../job/definition.js";
 import { dueAt } from "../period/occasion.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../time/instant.js";
 import { isPaced, type PeriodVisitor, visitPaced } from "./paced.js";
+import { type ForecastStanding, heldUntil, isHinted } from "./standing.js";
 
 export interface ForecastStart {
   readonly periodId: string;
@@ -63,7 +64,7 @@ function startsOf(
 
 /**
  * As `visitPeriods`, for every kind of job: a slot of an interval, or one that a bound has asked for, is visited with its
- * instant as the nominal one.
+ * instant as the nominal one. `standing` is what holds a job, or stands in for its schedule; null: nobody knows of any.
  */
 export function visitStarts(
   compiled: CompiledRule,
@@ -71,9 +72,18 @@ export function visitStarts(
   fromAt: EpochMs,
   toAt: EpochMs,
   visit: PeriodVisitor,
+  standing: ForecastStanding | null = null,
 ): void {
-  if (isPaced(compiled)) visitPaced(compiled, lastRunAt, fromAt, toAt, visit);
-  else visitPeriods(compiled, fromAt, toAt, visit);
+  const heldUntilAt = heldUntil(standing);
+  if (isPaced(compiled) || (standing !== null && isHinted(standing))) {
+    visitPaced(compiled, lastRunAt, fromAt, toAt, visit, standing);
+  } else if (heldUntilAt === null) {
+    visitPeriods(compiled, fromAt, toAt, visit);
+  } else {
+    visitPeriods(compiled, fromAt, toAt, (nominalAt, settledAt, chosenAt) => {
+      if (settledAt >= heldUntilAt) visit(nominalAt, settledAt, chosenAt);
+    });
+  }
 }
 
 /**

@@ -74,7 +74,8 @@ function leadingName(meant: string): string {
   return meant.split(":")[0] ?? meant;
 }
 
-function nearest(name: string, known: readonly string[]): string | undefined {
+/** The one of `known` that was probably meant. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length === 0 || name.length > LONGEST_NAME) return undefined;
   const wanted = plain(name);
   let best: string | undefined;

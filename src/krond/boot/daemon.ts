@@ -225,7 +225,7 @@ export class Daemon {
   }
 
   private keepOn(cause: unknown): void {
-    this.parts.monitoring.vitals.configurationRead(1, true);
+    this.parts.monitoring.configurationRead(1, true);
     const event = errorEvent(cause, { component: "config", operation: "reload" }, systemClock.now());
     const hint = "the configuration in force stays as it is; reload again when the trouble is over";
     this.options.log.daemon({ ...event, fields: { ...event.fields, hint } });
@@ -248,7 +248,7 @@ export class Daemon {
   /** S20: nobody is to find out by a run that is missing. Files that have not changed were told of when they were read. */
   private async shown({ findings, isIncomplete }: DaemonConfiguration): Promise<void> {
     const { monitoring, store, supervisor } = this.parts;
-    monitoring.vitals.configurationRead(findings.length, isIncomplete);
+    monitoring.configurationRead(findings.length, isIncomplete);
     // Where nobody asked for single jobs, none is looked at: spelling a million names would hold up the loop.
     if ((this.options.metricsJobs ?? []).length > 0) await monitoring.jobsAre(supervisor.identities(), store);
   }

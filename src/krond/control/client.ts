@@ -14,6 +14,7 @@ export class ControlError extends Error {
   constructor(
     readonly kind: ControlErrorKind | "no-answer" | "forbidden",
     message: string,
+    readonly hint?: string,
   ) {
     super(message);
     this.name = "ControlError";
@@ -82,7 +83,7 @@ export class ControlClient {
     const answer = JSON.parse(line) as ControlAnswer;
     this.settle(answer.id, (it) => {
       if (answer.ok) it.resolve(answer.value);
-      else it.reject(new ControlError(answer.kind, answer.message));
+      else it.reject(new ControlError(answer.kind, answer.message, answer.hint));
     });
   }
 

@@ -1,5 +1,6 @@
 /** Which jobs a list is to show. */
 import type { JobStatus } from "../../actors/supervisor/port.js";
+import { type EpochMs, parseInstant } from "../../core/time/instant.js";
 import type { StateReader } from "../../persist/store.js";
 import { type IdentityFilter, identityFilter } from "./identity-glob.js";
 
@@ -16,9 +17,21 @@ export interface ListFilter {
   readonly identities: readonly string[];
   readonly standings: readonly JobStatus["standing"][];
   readonly tags: readonly string[];
+  /** Only jobs whose last run did not succeed, or whose last period was missed or found no second. */
+  readonly isFailing?: boolean | undefined;
+  /** Only jobs of which something runs. */
+  readonly isRunning?: boolean | undefined;
+  /** Only jobs whose next run is due at or before this instant. */
+  readonly dueBy?: EpochMs | undefined;
 }
 
 export const ALL_JOBS: ListFilter = { identities: [], standings: [], tags: [] };
+
+/** Whether somebody should look at the job. */
+export function isFailed({ lastRun, lastOutcome }: Pick<JobStatus, "lastRun" | "lastOutcome">): boolean {
+  const hasFailed = lastRun !== null && lastRun.result !== "success";
+  return hasFailed || lastOutcome === "missed" || lastOutcome === "unschedulable";
+}
 
 export class ListJudge {
   private readonly isNamed: IdentityFilter;
@@ -32,12 +45,23 @@ export class ListJudge {
 
   async wanted(rows: readonly JobStatus[]): Promise<readonly JobStatus[]> {
     const { standings, tags } = this.filter;
-    const named = rows.filter(({ identity, standing }) => {
-      return this.isNamed(identity) && (standings.length === 0 || standings.includes(standing));
+    const named = rows.filter((row) => {
+      const { identity, standing } = row;
+      const isNamed = this.isNamed(identity) && (standings.length === 0 || standings.includes(standing));
+      return isNamed && this.isAsItShould(row);
     });
     if (tags.length === 0) return named;
     const isTagged = await Promise.all(named.map(({ identity }) => this.isTagged(identity)));
     return named.filter((_, index) => isTagged[index]);
+  }
+
+  private isAsItShould(row: JobStatus): boolean {
+    const { isFailing = false, isRunning = false, dueBy } = this.filter;
+    if (isFailing && !isFailed(row)) return false;
+    if (isRunning && row.active.length === 0) return false;
+    if (dueBy === undefined) return true;
+    const next = parseInstant(row.nextChosenTime ?? "");
+    return row.standing === "enabled" && next.ok && next.value <= dueBy;
   }
 
   private async isTagged(identity: string): Promise<boolean> {

@@ -12,6 +12,14 @@ function words<T extends z.ZodType>(word: T): z.ZodReadonly<z.ZodArray<T>> {
   return z.array(word).max(CONTROL_LIMITS.filterWords).readonly();
 }
 
+/** Which rows of a history are wanted, and whether decisions come with them. */
+const HISTORY_WISHES = {
+  sinceAt: instant.optional(),
+  outcomes: words(z.string().max(64)).optional(),
+  failed: z.boolean().optional(),
+  decisions: z.boolean().optional(),
+};
+
 const REQUEST = z.discriminatedUnion("op", [
   z.strictObject({ op: z.literal("status") }),
   z.strictObject({
@@ -22,12 +30,15 @@ const REQUEST = z.discriminatedUnion("op", [
       identities: words(identity),
       standings: words(z.enum(STANDINGS)),
       tags: words(z.string().max(512)),
+      isFailing: z.boolean().optional(),
+      isRunning: z.boolean().optional(),
+      dueBy: instant.optional(),
     }),
   }),
   z.strictObject({ op: z.literal("plan") }),
   z.strictObject({ op: z.literal("reload") }),
   z.strictObject({ op: z.literal("stop"), graceful: z.boolean() }),
-  z.strictObject({ op: z.literal("run"), identity }),
+  z.strictObject({ op: z.literal("run"), identity, ifIdle: z.boolean().optional() }),
   z.strictObject({ op: z.literal("cancel"), identity, periodAt: instant.nullable() }),
   z.strictObject({
     op: z.literal("pause"),
@@ -52,6 +63,13 @@ const REQUEST = z.discriminatedUnion("op", [
     identity,
     limit: z.int().min(1).max(CONTROL_LIMITS.historyEntries),
     beforeAt: instant.nullable(),
+    ...HISTORY_WISHES,
+  }),
+  z.strictObject({
+    op: z.literal("history_of_all"),
+    cursor: z.string().max(4_096).nullable(),
+    limit: z.int().min(1).max(CONTROL_LIMITS.historyEntries),
+    ...HISTORY_WISHES,
   }),
   z.strictObject({ op: z.literal("why"), identity, periodAt: instant.nullable(), at: instant.nullable() }),
 ]);

@@ -15,8 +15,10 @@ import { safeFinding } from "../boot/safe-findings.js";
 import type { ControlErrorKind } from "../control-answers.js";
 import { type HintsAnswer, readHints } from "../state/hints.js";
 import { readHistory } from "../state/history.js";
+import { readAllHistory } from "../state/history-of-all.js";
 import { readWhy } from "../state/why.js";
 import { listPage } from "./list-request.js";
+import { nearIdentity } from "./near-identity.js";
 import type { ControlOp, ControlRequest } from "./protocol.js";
 
 type HintRequest = Extract<ControlRequest, { readonly op: "hint" }>;
@@ -39,6 +41,7 @@ export class ControlRefusal extends Error {
   constructor(
     readonly kind: ControlErrorKind,
     message: string,
+    readonly hint?: string,
   ) {
     super(message);
     this.name = "ControlRefusal";
@@ -66,7 +69,18 @@ const STARTS_SOMETHING: ReadonlySet<ControlOp> = new Set<ControlOp>([
   "unhint",
 ]);
 
+/** Of a name that there is not, it adds the one that was probably meant. */
 export async function answerControl(request: ControlRequest, ports: ControlPorts): Promise<unknown> {
+  try {
+    return await answerTo(request, ports);
+  } catch (error) {
+    if (!(error instanceof ControlRefusal && error.kind === "not-found" && "identity" in request)) throw error;
+    const near = await nearIdentity(request.identity, ports.supervisor.identities());
+    throw near === null ? error : new ControlRefusal(error.kind, error.message, `did you mean "${near}"?`);
+  }
+}
+
+async function answerTo(request: ControlRequest, ports: ControlPorts): Promise<unknown> {
   const { supervisor, store, clock } = ports;
   if (ports.isStopping() && STARTS_SOMETHING.has(request.op)) {
     throw new ControlRefusal("refused", "the daemon is stopping: it starts nothing any more");
@@ -84,7 +98,7 @@ export async function answerControl(request: ControlRequest, ports: ControlPorts
       ports.stop(request.graceful);
       return null;
     case "run":
-      return runNow(ports, request.identity);
+      return runNow(ports, request.identity, request.ifIdle === true);
     case "cancel":
       await mustExist(store, request.identity);
       return { ended: await cancel(supervisor, request.identity, request.periodAt) };
@@ -104,6 +118,8 @@ export async function answerControl(request: ControlRequest, ports: ControlPorts
       return hints(ports, request.identity);
     case "history":
       return found(await readHistory(store, request), request.identity);
+    case "history_of_all":
+      return readAllHistory(store, request);
     case "why":
       return found(await why(ports, request), request.identity);
     default:
@@ -152,8 +168,15 @@ function cancel(supervisor: Supervisor, identity: string, periodAt: EpochMs | nu
   return periodAt === null ? supervisor.cancel(identity) : supervisor.cancel(identity, formatInstant(periodAt));
 }
 
-async function runNow({ supervisor, store }: ControlPorts, identity: string): Promise<unknown> {
+async function runNow({ supervisor, store }: ControlPorts, identity: string, ifIdle: boolean): Promise<unknown> {
   await mustExist(store, identity);
+  const [row] = ifIdle ? await supervisor.list({ identities: [identity] }) : [];
+  const busy = row?.active[0];
+  if (busy !== undefined) {
+    const what = busy.holder === undefined ? `PID ${busy.pid}` : `a ${busy.holder}`;
+    const message = `${identity} is running already: ${what}, since ${busy.startedAt}`;
+    throw new ControlRefusal("refused", message, "run it without --if-idle to start another one beside it");
+  }
   const started = await supervisor.runNow(identity);
   if (!started.ok) throw new ControlRefusal("refused", started.message);
   return started;

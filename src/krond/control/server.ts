@@ -85,7 +85,9 @@ export class ControlServer {
       this.answer(socket, { id, ok: true, value: await answerControl(request, this.ports) });
     } catch (error) {
       const kind = error instanceof ControlRefusal ? error.kind : "failed";
-      this.answer(socket, { id, ok: false, kind, message: error instanceof Error ? error.message : String(error) });
+      const message = error instanceof Error ? error.message : String(error);
+      const hint = error instanceof ControlRefusal ? error.hint : undefined;
+      this.answer(socket, { id, ok: false, kind, message, ...(hint === undefined ? {} : { hint }) });
     }
     if (request.op !== "stop") socket.setTimeout(CONTROL_LIMITS.idleMs);
   }

@@ -5,7 +5,9 @@ import { type EpochMs, parseInstant } from "../../core/time/instant.js";
 import type { StateReader } from "../../persist/store.js";
 import type { IdentityFilter } from "../control/identity-glob.js";
 import type { JobLister } from "../control/job-pages.js";
+import { exitCodeOf } from "../state/exit-code.js";
 import { documentOf } from "../state/why.js";
+import type { LastRun } from "./job-gauges.js";
 import { DAEMON_METRIC_LIMITS, type DaemonMetrics } from "./metrics.js";
 
 /** Identities, before everything else has its turn. */
@@ -31,6 +33,7 @@ export class JobSeries {
     this.identities = wanted;
     for (const identity of wanted) {
       if (known.has(identity)) continue;
+      this.metrics.known(identity);
       const at = await lastSuccessAt(reader, identity);
       if (at !== null) this.metrics.lastSuccess(identity, at);
     }
@@ -41,6 +44,7 @@ export class JobSeries {
     if (this.identities.length === 0) return;
     for (const row of await lister.list({ identities: this.identities })) {
       this.metrics.nextRun(row.identity, nextRunAt(row));
+      this.metrics.lastRun(row.identity, lastRunOf(row), row.failures);
     }
   }
 }
@@ -48,6 +52,11 @@ export class JobSeries {
 function nextRunAt({ standing, nextChosenTime }: JobStatus): EpochMs | null {
   const next = parseInstant(nextChosenTime ?? "");
   return standing === "suspended" || standing === "removed" || !next.ok ? null : next.value;
+}
+
+function lastRunOf({ lastRun }: JobStatus): LastRun | null {
+  const endedAt = parseInstant(lastRun?.endedAt ?? "");
+  return lastRun === null || !endedAt.ok ? null : { endedAt: endedAt.value, exitCode: exitCodeOf(lastRun.ending) };
 }
 
 async function lastSuccessAt(reader: StateReader, identity: string): Promise<EpochMs | null> {

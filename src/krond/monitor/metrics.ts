@@ -4,12 +4,12 @@ import type { DecisionRecord } from "../../core/decision/model.js";
 import { knownReason } from "../../core/period/reasons.js";
 import { readEnding, resultOf } from "../../core/state/ending.js";
 import { type EpochMs, parseInstant, SECOND_MS } from "../../core/time/instant.js";
+import { JobGauges, type LastRun, OWN_SERIES } from "./job-gauges.js";
 import type { LoopDelayProbe } from "./loop-delay.js";
 import { MetricRegistry } from "./metric-registry.js";
 
 export const DAEMON_METRIC_LIMITS = {
-  /** Jobs that can have series of their own. */
-  jobs: 10_000,
+  jobs: OWN_SERIES,
   /** Runs whose start is remembered, to know how long they took. */
   openRuns: 100_000,
 } as const;
@@ -17,6 +17,9 @@ export const DAEMON_METRIC_LIMITS = {
 const LATENESS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const DURATION_BUCKETS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 86_400];
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+
+/** What is attempted when a run is to begin. */
+const STARTING: ReadonlySet<string> = new Set(["arm", "start"]);
 
 export interface DaemonMetricOptions {
   readonly status: () => { readonly jobs: number; readonly active: number };
@@ -41,6 +44,16 @@ export class DaemonMetrics {
     name: "kron_runs_total",
     help: "Runs that ended, by result: success, failure (exit code, status, no answer), signal, unknown (nobody saw the end).",
     labels: ["result"],
+  });
+  readonly #bySource = this.registry.counter({
+    name: "kron_runs_by_source_total",
+    help: "Runs that ended, by what asked for them (cron, interval, hint-interval, hint-oneshot, manual, ...) and result.",
+    labels: ["source", "result"],
+  });
+  readonly #startFailures = this.registry.counter({
+    name: "kron_start_failures_total",
+    help: "Attempts to start a run that failed, by the reason that the log gives.",
+    labels: ["code"],
   });
   readonly #duration = this.registry.histogram({
     name: "kron_run_duration_seconds",
@@ -68,6 +81,21 @@ export class DaemonMetrics {
     help: "When a run of the job last succeeded; only for jobs with series of their own.",
     labels: ["identity"],
     maxSeries: DAEMON_METRIC_LIMITS.jobs,
+  });
+  readonly #ofJobs = new JobGauges(this.registry);
+  readonly #jobFailures = this.registry.counter({
+    name: "kron_job_failures_total",
+    help: "Runs of the job that ended without success; only for jobs with series of their own.",
+    labels: ["identity"],
+    maxSeries: DAEMON_METRIC_LIMITS.jobs,
+  });
+  readonly #reloadOk = this.registry.gauge({
+    name: "kron_config_last_reload_successful",
+    help: "Whether all of the configuration could be taken over when it was last read, 0 or 1.",
+  });
+  readonly #reloadAt = this.registry.gauge({
+    name: "kron_config_last_reload_success_timestamp_seconds",
+    help: "When all of the configuration was last taken over.",
   });
   readonly #aheadOfClock = this.registry.counter({
     name: "kron_state_ahead_of_clock_total",
@@ -102,6 +130,21 @@ export class DaemonMetrics {
     if (this.#hasOwnSeries(identity)) this.#lastSuccess.set(at / SECOND_MS, { identity });
   }
 
+  /** A job that never ran has no failures, and says so. */
+  known(identity: string): void {
+    if (this.#hasOwnSeries(identity)) this.#jobFailures.inc({ identity }, 0);
+  }
+
+  /** The newest run that has ended; null: none is on record. */
+  lastRun(identity: string, run: LastRun | null, failures: number): void {
+    if (this.#hasOwnSeries(identity)) this.#ofJobs.show(identity, run, failures);
+  }
+
+  configurationRead(at: EpochMs, problems: number): void {
+    this.#reloadOk.set(problems === 0 ? 1 : 0);
+    if (problems === 0) this.#reloadAt.set(at / SECOND_MS);
+  }
+
   /** Everything that can be told from what the supervisor tells the log. */
   observe(event: SupervisorEvent): void {
     const { identity = "", periodId = "", fields = {} } = event;
@@ -120,12 +163,17 @@ export class DaemonMetrics {
       case "completed":
         this.#completed(event, runKey(identity, periodId));
         break;
+      case "error":
+        this.#failed(event);
+        break;
       case "state_ahead_of_clock":
         this.#aheadOfClock.inc();
         break;
       case "removed":
         this.#nextRun.remove({ identity });
         this.#lastSuccess.remove({ identity });
+        this.#jobFailures.remove({ identity });
+        this.#ofJobs.remove(identity);
         break;
     }
   }
@@ -135,9 +183,17 @@ export class DaemonMetrics {
     if (chosenAt !== null) this.#lateness.observe(Math.max(0, at - chosenAt) / SECOND_MS);
   }
 
+  /** Nothing was begun; a run that ended badly is told of by its end. */
+  #failed({ error }: SupervisorEvent): void {
+    if (error === undefined || !(STARTING.has(error.operation) || error.code === "exec-failed")) return;
+    this.#startFailures.inc({ code: error.code });
+  }
+
   #completed({ at, identity = "", fields = {} }: SupervisorEvent, key: string): void {
     const result = resultOf(readEnding(fields));
     this.#ended.inc({ result });
+    this.#bySource.inc({ source: textOf(fields["source"]) || "cron", result });
+    if (result !== "success" && this.#hasOwnSeries(identity)) this.#jobFailures.inc({ identity });
     const startedAt = this.#runs.ended(key);
     if (startedAt !== null) this.#duration.observe(Math.max(0, at - startedAt) / SECOND_MS);
     if (result === "success") this.lastSuccess(identity, at);

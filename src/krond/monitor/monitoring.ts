@@ -115,6 +115,12 @@ export class Monitoring {
     await this.series?.jobsAre(identities, store);
   }
 
+  /** At the start, and with every reload. */
+  configurationRead(problems: number, isIncomplete: boolean): void {
+    this.vitals.configurationRead(problems, isIncomplete);
+    this.metrics?.configurationRead(this.ports.clock.now(), problems);
+  }
+
   ready(): void {
     this.started?.();
     this.ports.notifier.ready(`${this.watched.status().jobs} jobs`);

@@ -1,12 +1,32 @@
 /** What happened to a job, newest first: the records of the ledger as rows for people and programs. */
+import type { DecisionRecord } from "../../core/decision/model.js";
 import { hintText } from "../../core/governor/hint.js";
-import { type EndingFields, endingFields, holderField, NO_ENDING_FIELDS } from "../../core/state/ending.js";
+import {
+  type EndingFields,
+  endingFields,
+  holderField,
+  NO_ENDING_FIELDS,
+  readEnding,
+  resultOf,
+} from "../../core/state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../../core/time/instant.js";
 import type { LedgerEntry, RunEntry } from "../../core/why/records.js";
 import type { StateReader } from "../../persist/store.js";
-import { entriesUpTo, isKnown } from "./ledger-view.js";
+import { entriesOf, isKnown } from "./ledger-view.js";
 
-export interface HistoryRequest {
+/** Which rows are wanted. What is not given lets everything through. */
+export interface HistoryWishes {
+  /** Nothing about earlier instants. */
+  readonly sinceAt?: EpochMs | undefined;
+  /** Only rows of one of these outcomes. */
+  readonly outcomes?: readonly string[] | undefined;
+  /** Only what should not have come so: see `isFailure`. */
+  readonly failed?: boolean | undefined;
+  /** Rows with the decision of their period, for `kron verify`. */
+  readonly decisions?: boolean | undefined;
+}
+
+export interface HistoryRequest extends HistoryWishes {
   readonly identity: string;
   readonly limit: number;
   /** Only what is about earlier instants. */
@@ -22,32 +42,64 @@ export interface HistoryRow extends EndingFields {
   readonly chosen_time: string | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
+  /** Only where it was asked for. */
+  readonly decision?: DecisionRecord | null;
 }
 
 /** A period and its run are two records; other kinds lie between them. */
 const RECORDS_PER_ROW = 4;
+/** Records that are read at a time while rows are looked for. */
+const LEAST_PER_READING = 256;
 const FARTHEST_INSTANT = 253_402_300_799_000;
 
 /** null for a job that the store does not know. */
 export async function readHistory(reader: StateReader, request: HistoryRequest): Promise<readonly HistoryRow[] | null> {
-  const { identity, limit, beforeAt } = request;
+  const { identity, limit, beforeAt, sinceAt } = request;
   if (!(await isKnown(reader, identity))) return null;
-  const upTo = beforeAt === null ? FARTHEST_INSTANT : beforeAt - 1;
-  const entries = await entriesUpTo(reader, identity, upTo, limit * RECORDS_PER_ROW);
-  return rowsOf(entries).slice(0, limit);
+  let upToAt = beforeAt === null ? FARTHEST_INSTANT : beforeAt - 1;
+  let size = Math.max(LEAST_PER_READING, limit * RECORDS_PER_ROW);
+  const rows: HistoryRow[] = [];
+  for (;;) {
+    const records = await reader.ledgerLatest(identity, size, upToAt + 1);
+    const oldestAt = records.at(-1)?.at ?? null;
+    const isAll = oldestAt === null || records.length < size;
+    // Records about one instant belong together: those of the oldest may be cut, and are read again.
+    const whole = isAll ? records : records.filter(({ at }) => at > oldestAt);
+    rows.push(...wantedRows(entriesOf(whole), request));
+    if (isAll || rows.length >= limit || (sinceAt !== undefined && oldestAt < sinceAt)) return rows.slice(0, limit);
+    upToAt = oldestAt;
+    if (whole.length === 0) size *= 2;
+  }
+}
+
+/** Of entries about one job, newest first. */
+export function wantedRows(entries: readonly LedgerEntry[], wishes: HistoryWishes): HistoryRow[] {
+  const { sinceAt, decisions = false } = wishes;
+  const recent = sinceAt === undefined ? entries : entries.filter(({ at }) => at >= sinceAt);
+  return rowsOf(recent, decisions).filter((row) => isWanted(row, wishes));
+}
+
+function isWanted(row: HistoryRow, { outcomes = [], failed = false }: HistoryWishes): boolean {
+  return (outcomes.length === 0 || outcomes.includes(row.outcome)) && (!failed || isFailure(row));
+}
+
+/** A run that ended without success, or a period that was missed or found no second. */
+export function isFailure(row: HistoryRow): boolean {
+  if (row.outcome === "missed" || row.outcome === "unschedulable") return true;
+  return row.ended_at !== null && resultOf(readEnding({ ...row })) !== "success";
 }
 
 /** A period with its run is one row; a run of another source, a gap and a pause are rows of their own. */
-export function rowsOf(entries: readonly LedgerEntry[]): HistoryRow[] {
+export function rowsOf(entries: readonly LedgerEntry[], hasDecisions = false): HistoryRow[] {
   const runs = new Map(
     entries.flatMap((entry) => (entry.kind === "run" && entry.source === null ? [[entry.at, entry] as const] : [])),
   );
   return entries.flatMap((entry) => {
     if (entry.kind === "run" && entry.source === null) return [];
-    return [rowOf(entry, runs.get(entry.at) ?? null)];
+    const row = rowOf(entry, runs.get(entry.at) ?? null);
+    return [hasDecisions ? { ...row, decision: entry.kind === "period" ? entry.decision : null } : row];
   });
 }
-
 const EMPTY = {
   source: null,
   reason: null,

@@ -2,6 +2,7 @@
 import { livenessOf } from "../../actors/process-identity.js";
 import type { JobStatus } from "../../actors/supervisor/port.js";
 import { statusOf } from "../../actors/supervisor/rows/job-status.js";
+import { KronError } from "../../core/base/errors/kron-error.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { storedDefinition } from "../../core/job/stored.js";
 import { periodOf } from "../../core/period/occasion.js";
@@ -15,10 +16,22 @@ import { documentOf } from "./why.js";
 /** So many are put in order; of more, a page at a time is, in the order of the store. */
 const SORTED_ROWS = 10_000;
 
-export async function* offlineStatuses(reader: StateReader, now: EpochMs): AsyncGenerator<readonly JobStatus[]> {
+/** A job whose document this version cannot use is left out, and told of. */
+export async function* offlineStatuses(
+  reader: StateReader,
+  now: EpochMs,
+  onUnusable: (error: KronError) => void,
+): AsyncGenerator<readonly JobStatus[]> {
   let rows: JobStatus[] = [];
   for await (const page of currentDefinitions(reader)) {
-    for (const version of page) rows.push(...(await statusesOf(reader, version, now)));
+    for (const version of page) {
+      try {
+        rows.push(...(await statusesOf(reader, version, now)));
+      } catch (error) {
+        if (!(error instanceof KronError)) throw error;
+        onUnusable(error);
+      }
+    }
     if (rows.length < SORTED_ROWS) continue;
     yield rows.sort(byIdentity);
     rows = [];

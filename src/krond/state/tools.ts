@@ -128,6 +128,19 @@ export async function checkStore(reader: StateReader): Promise<CheckReport> {
   return { ...(await reader.counts()), problems };
 }
 
+/** Documents that this version cannot use, up to as many as a person reads. */
+export async function unusableDocuments(reader: StateReader): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const page of reader.documents()) {
+    for (const { key, text, isIntact } of page) {
+      const parsed = parseDocument(text, key);
+      if (!isIntact || parsed.ok || parsed.error.code !== "state-incompatible") continue;
+      if (found.length < LISTED_PROBLEMS) found.push(`${key}: ${parsed.error.message}`);
+    }
+  }
+  return found;
+}
+
 export interface RewindRequest {
   readonly identity: string;
   readonly definition: JobDefinition;

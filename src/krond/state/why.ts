@@ -1,4 +1,6 @@
 /** Gathers from a store what `whyPeriod` needs: for the daemon, and for commands while no daemon runs. */
+import { KronError } from "../../core/base/errors/kron-error.js";
+import type { Problem } from "../../core/base/problem.js";
 import type { Settings } from "../../core/config/settings.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { storedDefinition } from "../../core/job/stored.js";
@@ -63,11 +65,23 @@ async function versionsOf(reader: StateReader, identity: string): Promise<WhyVer
   });
 }
 
+/**
+ * null: there is none, or none that can be read (S32). Rejects with a KronError when it is one that this version cannot use:
+ * to go on as if there were none would tell that the job never ran.
+ */
 export async function documentOf(reader: StateReader, identity: string): Promise<StateDocument | null> {
   const stored = await reader.get(identity);
   if (stored === undefined || !stored.isIntact) return null;
   const parsed = parseDocument(stored.text, stored.key);
-  return parsed.ok ? parsed.value : null;
+  if (parsed.ok) return parsed.value;
+  if (parsed.error.code !== "state-incompatible") return null;
+  throw incompatible(identity, parsed.error);
+}
+
+export function incompatible(identity: string, { message }: Problem): KronError {
+  const hint = "use the version of Kron that wrote it, or 'krond state export' with that one and import the result";
+  const details = { component: "persist", operation: "read", identity, hint } as const;
+  return new KronError("state-incompatible", `${identity}: ${message}`, details);
 }
 
 /** Marks are written every half minute: where the daemon answers itself, it has been alive up to now. */

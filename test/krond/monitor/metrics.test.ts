@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SupervisorEvent } from "../../../src/actors/supervisor/write/events.js";
+import { KronError } from "../../../src/core/base/errors/kron-error.js";
 import { startLoopDelayProbe } from "../../../src/krond/monitor/loop-delay.js";
 import { METRIC_LIMITS, MetricRegistry } from "../../../src/krond/monitor/metric-registry.js";
 import { type DaemonMetricOptions, DaemonMetrics } from "../../../src/krond/monitor/metrics.js";
@@ -131,6 +132,8 @@ describe("the daemon's metrics", () => {
   const NOW = at("2026-11-18T12:00:00Z");
   const JOB = { identity: "prod/db", periodId: "2026-11-18T11:00:00Z" };
 
+  const FAILED_START = { component: "executor", operation: "arm" } as const;
+
   function daemonMetrics(options: Partial<DaemonMetricOptions> = {}): DaemonMetrics {
     return new DaemonMetrics({ status: () => ({ jobs: 12, active: 3 }), ...options });
   }
@@ -149,6 +152,9 @@ describe("the daemon's metrics", () => {
       loopDelay: { read: () => ({ quantiles: [], count: 0, sum: 0 }), stop: () => undefined },
     });
     metrics.nextRun("a", NOW);
+    metrics.lastRun("a", { endedAt: NOW, exitCode: 7 }, 2);
+    metrics.known("a");
+    metrics.observe(event("error", { error: new KronError("command-not-found", "no", FAILED_START) }));
     metrics.observe(event("trigger", { fields: { outcome: "executed", reason: null, decision: null } }));
     metrics.observe(event("started"));
     metrics.observe(event("completed", { fields: { exit_code: 0, signal: null } }));
@@ -156,11 +162,19 @@ describe("the daemon's metrics", () => {
     expect(names).toEqual([
       "kron_periods_total",
       "kron_runs_total",
+      "kron_runs_by_source_total",
+      "kron_start_failures_total",
       "kron_run_duration_seconds",
       "kron_start_lateness_seconds",
       "kron_commit_seconds",
       "kron_job_next_run_timestamp_seconds",
       "kron_job_last_success_timestamp_seconds",
+      "kron_job_last_exit_code",
+      "kron_job_last_run_timestamp_seconds",
+      "kron_job_consecutive_failures",
+      "kron_job_failures_total",
+      "kron_config_last_reload_successful",
+      "kron_config_last_reload_success_timestamp_seconds",
       "kron_state_ahead_of_clock_total",
       "kron_jobs",
       "kron_active",
@@ -228,17 +242,69 @@ describe("the daemon's metrics", () => {
     const metrics = daemonMetrics({ hasOwnSeries: (identity) => identity === "prod/db" });
     for (const identity of ["prod/db", "other"]) {
       metrics.nextRun(identity, NOW);
+      metrics.known(identity);
+      metrics.lastRun(identity, { endedAt: NOW, exitCode: 0 }, 0);
       metrics.observe(event("completed", { identity, fields: { exit_code: 0, signal: null } }));
     }
     const own = (): string[] => Object.keys(values(metrics)).filter((name) => name.startsWith("kron_job_"));
     expect(own()).toEqual([
       'kron_job_next_run_timestamp_seconds{identity="prod/db"}',
       'kron_job_last_success_timestamp_seconds{identity="prod/db"}',
+      'kron_job_last_exit_code{identity="prod/db"}',
+      'kron_job_last_run_timestamp_seconds{identity="prod/db"}',
+      'kron_job_consecutive_failures{identity="prod/db"}',
+      'kron_job_failures_total{identity="prod/db"}',
     ]);
     expect(values(metrics)['kron_job_next_run_timestamp_seconds{identity="prod/db"}']).toBe(NOW / 1000);
     metrics.nextRun("prod/db", null);
     metrics.observe(event("removed"));
     expect(own()).toEqual([]);
+  });
+
+  test("a job that never succeeded: failures from zero on, its last exit, and when that was", () => {
+    const metrics = daemonMetrics({ hasOwnSeries: () => true });
+    const failures = (): unknown => values(metrics)['kron_job_failures_total{identity="prod/db"}'];
+    metrics.known("prod/db");
+    metrics.lastRun("prod/db", null, 0);
+    expect([failures(), values(metrics)['kron_job_last_exit_code{identity="prod/db"}']]).toEqual([0, undefined]);
+    for (const exit_code of [7, 7, 0]) metrics.observe(event("completed", { fields: { exit_code, signal: null } }));
+    metrics.known("prod/db");
+    metrics.lastRun("prod/db", { endedAt: NOW, exitCode: 7 }, 2);
+    expect([failures(), values(metrics)]).toEqual([
+      2,
+      expect.objectContaining({
+        'kron_job_last_exit_code{identity="prod/db"}': 7,
+        'kron_job_last_run_timestamp_seconds{identity="prod/db"}': NOW / 1000,
+        'kron_job_consecutive_failures{identity="prod/db"}': 2,
+      }),
+    ]);
+  });
+
+  test("runs are counted by what asked for them, starts that failed by their reason", () => {
+    const metrics = daemonMetrics();
+    const ends = [null, "manual", "hint-interval", "manual"];
+    for (const source of ends) metrics.observe(event("completed", { fields: { source, exit_code: 0, signal: null } }));
+    metrics.observe(event("error", { error: new KronError("command-not-found", "no", FAILED_START) }));
+    metrics.observe(
+      event("error", { error: new KronError("exit-nonzero", "no", { ...FAILED_START, operation: "run" }) }),
+    );
+    expect(values(metrics)).toMatchObject({
+      'kron_runs_by_source_total{source="cron",result="success"}': 1,
+      'kron_runs_by_source_total{source="manual",result="success"}': 2,
+      'kron_runs_by_source_total{source="hint-interval",result="success"}': 1,
+      'kron_start_failures_total{code="command-not-found"}': 1,
+    });
+    expect(Object.keys(values(metrics)).filter((name) => name.startsWith("kron_start_failures"))).toHaveLength(1);
+  });
+
+  test("a reload that could not take everything over leaves the time of the last that could", () => {
+    const metrics = daemonMetrics();
+    metrics.configurationRead(NOW, 0);
+    metrics.configurationRead(NOW + 60_000, 2);
+    expect(values(metrics)).toMatchObject({
+      kron_config_last_reload_successful: 0,
+      kron_config_last_reload_success_timestamp_seconds: NOW / 1000,
+    });
   });
 
   test("S32: a state ahead of the clock is counted", () => {

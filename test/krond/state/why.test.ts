@@ -18,7 +18,7 @@ const EVERY_MINUTE = `  - { identity: t/m, schedule: "* * * * *", policy: { dead
 
 function nextPeriodOf(here: Place): string {
   const [row] = JSON.parse(here.kron("list", "--identity", "t/m", "-o", "json").out) as Record<string, unknown>[];
-  return String(row?.["nextPeriodId"]);
+  return String(row?.["next_period_id"]);
 }
 
 describe("kron why: what is due and open", () => {

@@ -4,7 +4,15 @@ import type { KronError } from "../../../core/base/errors/kron-error.js";
 import type { Result } from "../../../core/base/result.js";
 import { parseDocument } from "../../../core/state/parse.js";
 import { exportSnapshot } from "../../../krond/state/snapshot.js";
-import { checkStore, fencingRules, foundOr, rewindJob, withLock, withStore } from "../../../krond/state/tools.js";
+import {
+  checkStore,
+  fencingRules,
+  foundOr,
+  rewindJob,
+  unusableDocuments,
+  withLock,
+  withStore,
+} from "../../../krond/state/tools.js";
 import { copiesIn } from "../../../persist/corrupt-copies.js";
 import { importState } from "../../../persist/import.js";
 import { recoverStore } from "../../../persist/recover.js";
@@ -42,7 +50,11 @@ const exportTo: Verb = async (rest, args, io) => {
   mustHaveState(place.at);
   const report = unwrap(await exportSnapshot({ place, target, isLive: args.has("live") }));
   await printValue(report, () => transferText(report), args, io);
-  return EXIT.ok;
+  const unusable = await readStore(place.at, unusableDocuments);
+  if (unusable.length === 0) return EXIT.ok;
+  const lines = unusable.map((problem) => `  ${problem}\n`).join("");
+  await io.err(`krond: everything was exported, also what this version cannot use:\n${lines}`);
+  return EXIT.state;
 };
 
 const importFrom: Verb = async (rest, args, io) => {
@@ -75,7 +87,8 @@ const recover: Verb = async (rest, args, io) => {
   const report = unwrap(await withLock(place, (term) => recoverStore(term, place.backend, rules)));
   const aside = report.movedAside.map((file) => `kept aside: ${file}\n`).join("");
   const text = () => `${report.found} documents found, ${report.fenced} fenced\n${aside}`;
-  await printValue(report, text, args, io);
+  const { movedAside: moved_aside, ...counts } = report;
+  await printValue({ ...counts, moved_aside }, text, args, io);
   return EXIT.ok;
 };
 

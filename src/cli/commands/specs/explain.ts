@@ -1,4 +1,4 @@
-import { AT_OPTION, CONFIG_OPTION, CRONTAB_OPTION } from "../../args.js";
+import { AT_OPTION, CONFIG_OPTION, CRONTAB_OPTION, TZ_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
 
 export const EXPLAIN: CommandSpec = {
@@ -10,5 +10,5 @@ Explains the decision of the period that is current at --at (default: now): the 
 The text shows the hash input, the hash, each draw and why candidates were rejected; -o json prints the decision record.
 
   kron explain prod/db-backup --at 2026-03-01T01:00:00Z`,
-  options: [CONFIG_OPTION, CRONTAB_OPTION, AT_OPTION],
+  options: [CONFIG_OPTION, CRONTAB_OPTION, AT_OPTION, TZ_OPTION],
 };

@@ -1,4 +1,4 @@
-import { AT_OPTION, CONFIG_OPTION, CRONTAB_OPTION } from "../../args.js";
+import { AT_OPTION, CONFIG_OPTION, CRONTAB_OPTION, TZ_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
 
 export const LINT: CommandSpec = {
@@ -11,5 +11,5 @@ then warnings: constraints that leave nothing of a window within the next 400 da
 fall together. Exits 2 if there is any error; with --strict also if there is any warning.
 
   kron lint examples/krond.yaml`,
-  options: [CONFIG_OPTION, CRONTAB_OPTION, AT_OPTION, { name: "strict", help: "treat warnings as errors" }],
+  options: [CONFIG_OPTION, CRONTAB_OPTION, AT_OPTION, TZ_OPTION, { name: "strict", help: "treat warnings as errors" }],
 };

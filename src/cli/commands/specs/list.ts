@@ -1,5 +1,7 @@
 import { STANDINGS } from "../../../krond/control/list-filter.js";
+import { TZ_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
+import { SORTS } from "../../list/order.js";
 import { STATE_OPTION } from "../../state-options.js";
 
 export const LIST: CommandSpec = {
@@ -7,16 +9,31 @@ export const LIST: CommandSpec = {
   summary: "show all jobs: what runs, what is next, what was last",
   usage: "[OPTIONS]",
   details: `
-Shows the jobs of the daemon with their next run, the processes that are running, and the last outcome. When no daemon
-runs, it reads what the last one left in the state directory. Of several words in one option any will do; a job must agree
-with all options.
+Shows the jobs of the daemon with their next run and where it comes from, the processes that are running, how the last run
+ended, and what became of the last period. When no daemon runs, it reads what the last one left in the state directory. Of
+several words in one option any will do; a job must agree with all options. On a terminal the table fits its width: what
+matters least is shortened first.
 
-  kron list --identity 'prod/*,stage/*' --standing paused,suspended --tag nightly`,
+  kron list --failed --sort failures
+  kron list --identity 'prod/*,stage/*' --standing paused,suspended --tag nightly
+  kron list --due 1h --local`,
   options: [
     STATE_OPTION,
     { name: "identity", value: "GLOB,...", help: "only these jobs: * is any text, ? any character" },
-    { name: "standing", value: "WORD,...", help: `only jobs that are ${STANDINGS.join(", ")}` },
+    {
+      name: "standing",
+      value: "WORD,...",
+      words: STANDINGS,
+      help: `only jobs that are ${STANDINGS.join(", ")}`,
+    },
     { name: "tag", value: "TAG,...", help: "only jobs with one of these tags" },
+    { name: "failed", help: "only jobs whose last run failed, or whose last period was missed or found no second" },
+    { name: "running", help: "only jobs of which something runs" },
+    { name: "due", value: "WITHIN", bare: "0s", help: "only jobs that are due now, or within this time, such as 1h" },
+    { name: "sort", value: SORTS.join("|"), help: "order of the jobs (default: name)" },
     { name: "count", short: "n", value: "N", help: "how many at most (default: all)" },
+    { name: "offset", value: "N", help: "how many to leave out first" },
+    { name: "local", help: "times in your zone, or that of --tz, instead of UTC" },
+    TZ_OPTION,
   ],
 };

@@ -1,3 +1,4 @@
+import { TZ_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
 import { STATE_OPTION } from "../../state-options.js";
 
@@ -13,6 +14,7 @@ the beginning of the answer. --list names the files that are kept, newest last.
   kron logs prod/db-backup --follow`,
   options: [
     STATE_OPTION,
+    TZ_OPTION,
     { name: "list", help: "name the files instead of showing one" },
     { name: "follow", short: "f", help: "show what is written from now on, too" },
   ],

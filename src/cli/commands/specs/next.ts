@@ -1,4 +1,4 @@
-import { AT_OPTION, CONFIG_OPTION, CRONTAB_OPTION } from "../../args.js";
+import { AT_OPTION, CONFIG_OPTION, CRONTAB_OPTION, TZ_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
 
 export const DEFAULT_COUNT = 5;
@@ -18,6 +18,7 @@ else from --at. With -o jsonl each line is one decision record, which 'kron veri
     CONFIG_OPTION,
     CRONTAB_OPTION,
     AT_OPTION,
+    TZ_OPTION,
     {
       name: "state",
       short: "s",

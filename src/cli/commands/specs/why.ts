@@ -1,4 +1,4 @@
-import { AT_OPTION } from "../../args.js";
+import { AT_OPTION, TZ_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
 import { STATE_OPTION } from "../../state-options.js";
 
@@ -11,5 +11,5 @@ Answers for every instant: the outcome with its reason, or why there is none: no
 down, before the definition, not a period at all. Without PERIOD it is the current one.
 
   kron why prod/db-backup@2026-03-01T00:00:00Z`,
-  options: [STATE_OPTION, AT_OPTION],
+  options: [STATE_OPTION, AT_OPTION, TZ_OPTION],
 };

@@ -1,0 +1,68 @@
+/** Where decision records are found: alone, in lines of a log, in rows of a history, in the ledger of an export. */
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** undefined: it is no JSON. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A decision record may stand alone, inside a log line or history entry (`decision`), or spread over a log line. What has
+ * neither a seed hash nor a period is something else.
+ */
+function recordIn(value: unknown): Fields | null {
+  if (!isFields(value)) return null;
+  const { decision } = value;
+  if (isFields(decision)) return decision;
+  if (typeof decision === "string") return recordIn(parsed(decision));
+  if (typeof value["sum"] === "number" && typeof value["body"] === "string") return recordInLedger(value["body"]);
+  return "seed_hash" in value && "period_id" in value ? value : null;
+}
+
+/** A line of an exported ledger: a checksum around a record, whose text is JSON again. */
+function recordInLedger(body: string): Fields | null {
+  const record = parsed(body);
+  return isFields(record) && typeof record["text"] === "string" ? recordIn(parsed(record["text"])) : null;
+}
+
+export function recordsIn(value: unknown): Fields[] {
+  const values = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  return values.map(recordIn).filter((record) => record !== null);
+}
+
+/** A line of JSON, or of the text log, which has the record as `decision=`. */
+export function recordsInLine(line: string): Fields[] {
+  const value = parsed(line);
+  return recordsIn(value === undefined ? { decision: decisionInText(line) } : value);
+}
+
+const MARK = " decision=";
+
+/** In quotes, as everything with blanks in it, or bare. undefined: there is none. */
+function decisionInText(line: string): unknown {
+  const at = line.indexOf(MARK);
+  if (at < 0) return undefined;
+  const text = line.slice(at + MARK.length);
+  if (text.startsWith("{")) return parsed(text.slice(0, endOfObject(text)));
+  const [quoted] = /^"(?:[^"\\]|\\.)*"/.exec(text) ?? [];
+  return quoted === undefined ? undefined : parsed(quoted);
+}
+
+/** Behind the brace that closes the first one. */
+function endOfObject(text: string): number {
+  let depth = 0;
+  for (const token of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (token[0] === "{") depth += 1;
+    if (token[0] === "}" && --depth === 0) return token.index + 1;
+  }
+  return text.length;
+}

@@ -1,0 +1,110 @@
+/** The columns of `kron list`, the least important ones shortened first. */
+import type { JobStatus } from "../../actors/supervisor/port.js";
+import { endingText, type RunResult } from "../../core/state/ending.js";
+import { type EpochMs, parseInstant } from "../../core/time/instant.js";
+import type { Zone } from "../../core/time/zone.js";
+import { formatDistance, formatWall } from "../format.js";
+import { outcomeText } from "../outcome-text.js";
+import type { Paint } from "../style.js";
+import type { Cell, Column } from "../table.js";
+
+const COLOUR_OF: Readonly<Record<RunResult, keyof Paint>> = {
+  success: "green",
+  failure: "red",
+  signal: "red",
+  unknown: "yellow",
+};
+
+const OUTCOME_COLOURS: Readonly<Record<string, keyof Paint>> = {
+  missed: "red",
+  unschedulable: "red",
+  skipped: "yellow",
+};
+
+/** `zone` null: times are those of UTC, as everywhere else. */
+export function listColumns(now: EpochMs, zone: Zone | null): readonly Column<JobStatus>[] {
+  const times = new Times(now, zone);
+  const where = zone === null ? "UTC" : "LOCAL";
+  return [
+    { title: "JOB", rank: 4, least: 16, cap: 40, cell: ({ identity }) => identity },
+    { title: "SCHEDULE", rank: 1, least: 9, cap: 40, cell: scheduleCell },
+    { title: `NEXT (${where})`, shortTitle: "NEXT", rank: 5, least: 10, cell: (row) => nextCell(row, times) },
+    { title: "BY", rank: 2, least: 5, cell: sourceCell },
+    { title: "RUNNING", shortTitle: "RUN", rank: 3, least: 3, cap: 24, cell: runningCell },
+    { title: "EXIT", rank: 7, least: 4, cell: exitCell },
+    {
+      title: "LAST OUTCOME, PERIOD",
+      shortTitle: "LAST OUTCOME",
+      rank: 6,
+      least: 16,
+      cell: (row) => outcomeCell(row, times),
+    },
+  ];
+}
+
+class Times {
+  readonly #now: EpochMs;
+  readonly #zone: Zone | null;
+
+  constructor(now: EpochMs, zone: Zone | null) {
+    this.#now = now;
+    this.#zone = zone;
+  }
+
+  text(written: string): string {
+    const at = parseInstant(written);
+    return this.#zone === null || !at.ok ? written : formatWall(at.value, this.#zone);
+  }
+
+  distance(written: string): string {
+    const at = parseInstant(written);
+    return at.ok ? formatDistance(this.#now, at.value) : written;
+  }
+}
+
+function scheduleCell({ schedule, timezone }: JobStatus): Cell {
+  return { text: `${schedule} ${timezone}`, short: schedule };
+}
+
+function nextCell({ standing, pausedUntil, nextChosenTime }: JobStatus, times: Times): Cell {
+  if (standing === "suspended" || standing === "removed") return { text: standing, colour: "dim" };
+  const distance = nextChosenTime === null ? "-" : times.distance(nextChosenTime);
+  const when = nextChosenTime === null ? "-" : `${times.text(nextChosenTime)} (${distance})`;
+  if (pausedUntil === null) return { text: when, short: distance };
+  const until = `paused until ${times.text(pausedUntil)}`;
+  const left = times.distance(pausedUntil).replace(/^in /, "");
+  return { text: `${when} ${until}`, short: `paused ${left}`, colour: "yellow" };
+}
+
+/** A hint is told with its kind: it is not what the configuration says. */
+function sourceCell({ nextSource }: JobStatus): Cell {
+  const text = nextSource ?? "-";
+  if (text === "interval") return { text, short: "every" };
+  return text.startsWith("hint") ? { text, short: "hint", colour: "cyan" } : { text };
+}
+
+function runningCell({ active }: JobStatus): Cell {
+  if (active.length === 0) return { text: "-" };
+  const names = active.map(({ pid, holder }) => String(holder ?? pid));
+  return {
+    text: names.join(","),
+    short: names.length === 1 ? (names[0] ?? "") : `${names.length} runs`,
+    colour: "cyan",
+  };
+}
+
+/** Of the newest run that has ended, whatever it came from. */
+function exitCell({ lastRun }: JobStatus): Cell {
+  if (lastRun === null) return { text: "-" };
+  return { text: endingText(lastRun.ending), colour: COLOUR_OF[lastRun.result] };
+}
+
+function outcomeCell({ lastPeriodId, lastOutcome, lastReason, lastPeriodRun }: JobStatus, times: Times): Cell {
+  if (lastOutcome === null) return { text: "-" };
+  const what = outcomeText(lastOutcome, lastPeriodRun?.ending ?? null);
+  const text = `${what}${lastReason === null ? "" : ` (${lastReason})`}`;
+  const result = lastPeriodRun?.result ?? "success";
+  const colour = result === "success" ? OUTCOME_COLOURS[lastOutcome] : COLOUR_OF[result];
+  const shown = { text: `${text} ${times.text(lastPeriodId ?? "")}`.trimEnd(), short: text };
+  return colour === undefined ? shown : { ...shown, colour };
+}
