@@ -56,6 +56,20 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Before a line that a journal is to sort by importance. */
+const PRIORITY = /^<[0-7]>/;
+/** The last on a line of a log in text form. */
+const IN_TEXT = " decision={";
+
+function lineValue(line: string): unknown {
+  const value = parsed(line.replace(PRIORITY, ""));
+  if (value !== undefined) return value;
+  // Texts before it, and in it, may hold the same words.
+  const starts = [line.indexOf(IN_TEXT), line.lastIndexOf(IN_TEXT)].filter((at) => at >= 0);
+  const records = starts.map((at) => parsed(line.slice(at + IN_TEXT.length - 1)));
+  return { decision: records.find(isFields) };
+}
+
 function check(record: Fields, line: number): Checked {
   const here = { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION };
   const text = (field: string): string => (typeof record[field] === "string" ? record[field] : "?");
@@ -84,7 +98,7 @@ async function* checkedIn(lines: AsyncIterable<string>, tally: Tally): AsyncIter
   for await (const line of lines) {
     number += 1;
     if (line.trim() === "") continue;
-    const records = recordsIn(parsed(line));
+    const records = recordsIn(lineValue(line));
     found += records.length;
     for (const record of records) yield check(record, number);
     if (records.length > 0) continue;

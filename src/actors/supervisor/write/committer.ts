@@ -14,6 +14,7 @@ import type {
   StateStore,
 } from "../../../persist/store.js";
 import type { Clock, Timer } from "../../clock.js";
+import { aboutBatch } from "./failed-batch.js";
 
 export interface Contribution {
   readonly documents?: readonly DocumentWrite[];
@@ -116,9 +117,10 @@ export class Committer {
       try {
         this.tell(waiters, await this.written(batch), 0);
       } catch (error) {
-        this.failure = error;
-        refuse(waiters, error);
-        this.onFailure(error);
+        const failure = aboutBatch(error, batch);
+        this.failure = failure;
+        refuse(waiters, failure);
+        this.onFailure(failure);
       }
     }
     this.isWriting = false;
