@@ -92,11 +92,19 @@ function noCommand(): Problem {
   return { code: "field-missing", message: 'missing field "command"', path: ["command"], hint };
 }
 
+/** Only a shell knows what these mean. */
+const SHELL_SIGNS = /[|<>&;`$*?]|^\w+=|^~|\s~/;
+
 function needsShell(command: string): Problem {
+  const message = "a command in one text needs shell: true";
+  if (SHELL_SIGNS.test(command)) {
+    const hint = "add shell: true: without a shell |, <, >, &, ; and $ are handed to the program as they are";
+    return { code: "field-type", message, path: ["command"], hint };
+  }
   const words = splitWords(command);
   const list = words.ok ? JSON.stringify(words.value.map((word) => word.text)) : "[program, argument]";
   const hint = `write it as a list, ${list.length > 100 ? "[program, argument]" : list}, or add shell: true`;
-  return { code: "field-type", message: "a command in one text needs shell: true", path: ["command"], hint };
+  return { code: "field-type", message, path: ["command"], hint };
 }
 
 function needsText(): Problem {
