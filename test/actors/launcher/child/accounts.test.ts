@@ -101,8 +101,11 @@ describe("S24: what the system refuses is no unknown user, and is not remembered
 
   test("an answer is kept, and shared by all who ask meanwhile", async () => {
     let runs = 0;
-    const sources = { readText: () => PASSWD, run: async () => (runs++, ANSWERED) };
-    const accounts = new Accounts(sources);
+    const run = async (): Promise<HelperResult> => {
+      runs += 1;
+      return ANSWERED;
+    };
+    const accounts = new Accounts({ readText: () => PASSWD, run });
     await Promise.all([accounts.userOf("backup"), accounts.userOf("backup")]);
     await accounts.userOf("backup");
     expect(runs).toBe(1);
