@@ -17,6 +17,7 @@ const PERMISSION_BITS = 0o7777;
  */
 const SETGID = 0o2000;
 const OTHERS_MAY_WRITE = 0o022;
+const GROUP_MAY_WRITE = 0o020;
 
 const OPEN_DIRECTORY = fs.constants.O_RDONLY | fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW;
 
@@ -85,6 +86,10 @@ function ownerHint(file: string, stat: fs.Stats, user: number): string {
 function modeHint(file: string, stat: fs.Stats, mode: number): string {
   const command = `chmod ${octal(mode)} ${file}`;
   if (!stat.isDirectory()) return command;
+  // Ours, and opened to its group: what a cluster does to a whole volume each time a pod starts, unless it is told not to.
+  if ((stat.mode & (SETGID | GROUP_MAY_WRITE)) === (SETGID | GROUP_MAY_WRITE)) {
+    return `chmod -R go= ${file}; in a pod: fsGroupChangePolicy: OnRootMismatch, and --state a directory inside the volume`;
+  }
   if ((stat.mode & OTHERS_MAY_WRITE) !== 0) {
     return `${command}, or name a directory inside that krond makes for itself: --state ${path.join(file, "krond")}`;
   }

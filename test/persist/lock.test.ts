@@ -102,13 +102,18 @@ describe("S31: a directory that is not exactly ours is refused", () => {
   });
 
   it("says what mends it: of a directory for all, of one that others may write, of one that cannot be made", () => {
-    const [open, shared] = [withMode(newDirectory(), 0o755), withMode(newDirectory(), 0o2775)];
+    const [open, shared] = [withMode(newDirectory(), 0o755), withMode(newDirectory(), 0o777)];
     expect(hintOf(open)).toBe(`chmod 0700 ${open}; of a unit of systemd: StateDirectoryMode=0700`);
     const inside = `--state ${path.join(shared, "krond")}`;
     expect(hintOf(shared)).toBe(
       `chmod 0700 ${shared}, or name a directory inside that krond makes for itself: ${inside}`,
     );
     expect(codeOf(path.join(shared, "krond"))).toBe("held");
+    // What `fsGroupChangePolicy: Always` makes of a directory that was ours alone.
+    const opened = withMode(newDirectory(), 0o2770);
+    expect(hintOf(opened)).toContain(`chmod -R go= ${opened}; in a pod: fsGroupChangePolicy: OnRootMismatch`);
+    spawnSync("chmod", ["-R", "go=", opened]);
+    expect(codeOf(opened)).toBe("held");
   });
 
   function hintOf(directory: string): string | undefined {
