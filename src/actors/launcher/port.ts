@@ -2,6 +2,7 @@
  * What the launcher is asked for: a process that waits behind a gate and becomes its command under the same PID (S23), so
  * that the daemon creates, releases and ends processes without ever forking itself.
  */
+import type { EnvSources } from "../../core/job/definition.js";
 import type { Runner } from "../runner/port.js";
 
 export type Command =
@@ -34,6 +35,12 @@ export interface RunOutput {
   readonly plan: OutputPlan;
 }
 
+/** Variables that are on no record. */
+export interface SourcedEnv extends EnvSources {
+  /** Names in `env` that the definition gives, and that nothing read elsewhere replaces. */
+  readonly kept: readonly string[];
+}
+
 export interface ProcessArm {
   readonly kind: "process";
   /** Unique for all time; also the value of `KRON_ATTEMPT_ID` in `env`, by which stray descendants are found (S28). */
@@ -48,6 +55,8 @@ export interface ProcessArm {
   readonly umask: number | null;
   /** All of it: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
+  /** What is to be read and added; whoever hands the request on to a launcher process has done so, and taken it out. */
+  readonly envSources?: SourcedEnv;
   /** Adds HOME, LOGNAME, USER and SHELL of the account where `env` has none. */
   readonly accountEnv: boolean;
   /** Soft limit of open files; lowered to the hard limit where that is smaller (S34). */

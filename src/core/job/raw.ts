@@ -4,6 +4,7 @@ import { distributionParams } from "../decision/distributions.js";
 import type { Clause, Constraints, Pace, SchedulingRule } from "../decision/rule.js";
 import { formatDuration } from "../time/duration.js";
 import type { HttpTarget, JobDefinition, ProcessTarget, SecretRef } from "./definition.js";
+import { envSourcesToRaw } from "./env-sources.js";
 import type { RawJob } from "./shape.js";
 import { formatSize } from "./size.js";
 import { formatStatuses } from "./status-reader.js";
@@ -77,6 +78,7 @@ function processToRaw(target: ProcessTarget): Partial<RawJob> {
     ...(group === null ? {} : { group }),
     ...(cwd === null ? {} : { cwd }),
     ...(Object.keys(env).length === 0 ? {} : { env: { ...env } }),
+    ...envSourcesToRaw(target.envSources),
     ...(stdin === null ? {} : { stdin }),
     ...(umask === null ? {} : { umask: umask.toString(8).padStart(3, "0") }),
     ...(timeoutMs === null ? {} : { timeout: formatDuration(timeoutMs) }),

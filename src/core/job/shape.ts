@@ -192,6 +192,18 @@ const SHARED_FIELDS = {
     .record(z.string(), z.string())
     .meta({ description: "Environment variables. A job's environment starts empty but for a few standard names." })
     .optional(),
+  env_file: z
+    .union([z.string(), z.array(z.string())])
+    .meta({ description: "Files of NAME=value lines, absolute; read at each start, and on no record." })
+    .optional(),
+  pass_env: z
+    .array(z.string())
+    .meta({ description: "Variables that are taken from the daemon's own environment, where it has them." })
+    .optional(),
+  env_credentials: z
+    .record(z.string(), z.string())
+    .meta({ description: "Variables whose values are credentials of systemd (LoadCredential=), by name." })
+    .optional(),
   umask: text("In octal, in quotes.", { pattern: "^0?[0-7]{3}$", examples: ["022"] }).optional(),
   timeout: durationText("A run that takes longer is ended.", ["1h"]).optional(),
   output: OUTPUT_SHAPE.optional(),

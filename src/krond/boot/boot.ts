@@ -7,6 +7,7 @@ import { availableParallelism } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, systemClock } from "../../actors/clock.js";
 import { createDispatcher } from "../../actors/dispatcher/http-dispatcher.js";
+import { EnvironmentReader } from "../../actors/launcher/daemon/environment.js";
 import { startLauncher } from "../../actors/launcher/daemon/process-launcher.js";
 import { createDecisionPool } from "../../actors/pool/decision-pool.js";
 import type { DecisionPool, PlanProgress } from "../../actors/pool/types.js";
@@ -175,7 +176,8 @@ async function assemble(
     ...(options.cgroupRoot == null ? {} : { cgroupRoot: options.cgroupRoot }),
   });
   undo.push(() => launcher.close());
-  const runners = new RunnerRouter(launcher, createDispatcher({ clock, env: options.env }));
+  const environment = new EnvironmentReader({ env: options.env, check: options.trust });
+  const runners = new RunnerRouter(launcher, createDispatcher({ clock, env: options.env }), environment);
   undo.push(() => runners.close());
   const ports = { clock, lifecycle, store, runner: runners, log: options.log };
   const inspection = await inspectionOf(options.inspect ?? null, ports);

@@ -106,6 +106,7 @@ function processArmOf(
     cwd: target.cwd,
     umask: target.umask,
     env: environmentOf(definition, target, attempt, place.baseEnv),
+    ...(target.envSources === undefined ? {} : { envSources: { ...target.envSources, kept: Object.keys(target.env) } }),
     accountEnv: true,
     openFiles: OPEN_FILES,
     stdin: target.stdin,
