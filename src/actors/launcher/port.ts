@@ -10,6 +10,12 @@ export type Command =
   /** For `/bin/sh -c`. */
   | { readonly kind: "shell"; readonly text: string };
 
+/** Whose output it is. */
+export interface OutputLabel {
+  readonly identity: string;
+  readonly periodId: string;
+}
+
 export type OutputPlan =
   | {
       readonly to: "file";
@@ -23,6 +29,8 @@ export type OutputPlan =
       readonly onExcess: "drop-middle" | "kill";
       /** For `kill`: from TERM to KILL. */
       readonly killGraceMs: number;
+      /** Its lines are for the daemon's log too, under this name. */
+      readonly told?: OutputLabel;
     }
   /** The daemon's own standard output and error. */
   | { readonly to: "inherit" }

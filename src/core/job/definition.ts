@@ -43,7 +43,8 @@ export interface EnvSources {
 }
 
 export interface OutputRule {
-  readonly to: "file" | "inherit" | "discard" | "syslog";
+  /** `log`: to a file, and line by line to the daemon's log. */
+  readonly to: "file" | "log" | "inherit" | "discard" | "syslog";
   readonly maxBytes: number;
   readonly keep: number;
   readonly onExcess: "drop-middle" | "kill";

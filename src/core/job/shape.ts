@@ -51,7 +51,10 @@ export const DISTRIBUTION_SHAPE = z
 export const OUTPUT_SHAPE = z
   .strictObject({
     file: z.boolean().meta({ description: "true: the same as to: file." }).optional(),
-    to: z.enum(["file", "inherit", "discard", "syslog"]).meta({ description: "file by default." }).optional(),
+    to: z
+      .enum(["file", "log", "inherit", "discard", "syslog"])
+      .meta({ description: "file by default; log: to a file, and as lines of the daemon's log." })
+      .optional(),
     max: text("Size cap of one run's output; 10MB by default.", { pattern: SIZE }).optional(),
     keep: z.int().min(1).max(LIMITS.outputFiles).meta({ description: "Files kept; 10 by default." }).optional(),
     on_excess: z
