@@ -14,7 +14,7 @@ export interface EnvFileProblem {
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** A name and what follows its `=`; `export` is for files that shells read too. */
-const ASSIGNMENT = /[ \t]*(?:export[ \t]+)?([^\s=#]*)[ \t]*=[ \t]*/y;
+const ASSIGNMENT = /[ \t]*(?:export[ \t]+)?([^\s=#]+)[ \t]*=[ \t]*/y;
 const IGNORED = /[ \t]*(?:[#;][^\n]*)?(?:\n|$)/y;
 const SINGLE = /'([^']*)'/y;
 const DOUBLE = /"([^"\\]*(?:\\[\s\S][^"\\]*)*)"/y;
