@@ -1,6 +1,6 @@
 /**
  * Makes a checkout ready to run: installs packages and builds when they are missing or stale, and does nothing
- * otherwise. With `--types` the build has its declarations too, as the package needs them. It is called from the scripts
+ * otherwise. With `--types` the build has its declarations and the manual too, as the package needs them. It is called from the scripts
  * themselves and not from pre-scripts, because `ignore-scripts=true` in somebody's npm settings would skip those without
  * a word; npm itself runs it before it packs and after it has installed (`prepare`).
  */
@@ -100,9 +100,11 @@ function buildIfStale({ withTypes }) {
   const stamp = join(root, "dist", ".source-digest");
   const digest = sourceDigest();
   const isBuilt = existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
-  if (isBuilt && (!withTypes || existsSync(join(root, "dist", "index.d.ts")))) return;
+  const isWhole = ["index.d.ts", "man/kron.1"].every((name) => existsSync(join(root, "dist", name)));
+  if (isBuilt && (!withTypes || isWhole)) return;
   process.stderr.write("kron: building ...\n");
   run(process.execPath, [TSUP, "--silent", ...(withTypes ? ["--dts"] : [])], "the build");
+  if (withTypes) run(process.execPath, [join(root, "scripts", "build-man.mjs")], "the build of the manual");
   writeFileSync(stamp, digest);
 }
 

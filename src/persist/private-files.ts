@@ -11,6 +11,13 @@ import { err, ok, type Result } from "../core/base/result.js";
 export const DIRECTORY_MODE = 0o700;
 export const FILE_MODE = 0o600;
 const PERMISSION_BITS = 0o7777;
+/**
+ * Set on a directory it hands its group on to what is made inside, and permits nothing to anybody: below a volume that a
+ * cluster gave a group (`fsGroup`) every new directory is born with it.
+ */
+const SETGID = 0o2000;
+const OTHERS_MAY_WRITE = 0o022;
+const GROUP_MAY_WRITE = 0o020;
 
 const OPEN_DIRECTORY = fs.constants.O_RDONLY | fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW;
 
@@ -36,25 +43,66 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function unreadable(what: string, error: unknown): Result<never, KronError> {
+function unreadable(what: string, error: unknown, hint?: string): Result<never, KronError> {
   return err(
     new KronError("state-unreadable", `${what}: ${messageOf(error)}`, {
       component: "persist",
       operation: "open",
       cause: error,
+      ...(hint === undefined ? {} : { hint }),
     }),
   );
+}
+
+/** Who may make what: the words for a host, and for a pod. */
+function creationHint(directory: string, errno: string): string | undefined {
+  const user = process.geteuid?.() ?? 0;
+  if (errno === "EROFS") return "mount something writable there, or name another directory with --state";
+  if (errno !== "EACCES" && errno !== "EPERM") return undefined;
+  return `as root: install -d -m 0700 -o ${user} ${directory}; in a pod: fsGroup in its securityContext, for the volume`;
 }
 
 function checkOwnerAndMode(file: string, stat: fs.Stats, mode: number): Result<void, KronError> {
   const user = process.geteuid?.();
   if (user !== undefined && stat.uid !== user) {
-    return refuse(`${file} belongs to user ${stat.uid}, not to ${user}`);
+    return refuse(`${file} belongs to user ${stat.uid}, not to ${user}`, ownerHint(file, stat, user));
   }
-  if ((stat.mode & PERMISSION_BITS) !== mode) {
-    return refuse(`${file} has mode ${octal(stat.mode)}, it must be ${octal(mode)}`, `chmod ${octal(mode)} ${file}`);
+  const ignored = stat.isDirectory() ? SETGID : 0;
+  if ((stat.mode & PERMISSION_BITS & ~ignored) !== mode) {
+    return refuse(`${file} has mode ${octal(stat.mode)}, it must be ${octal(mode)}`, modeHint(file, stat, mode));
   }
   return ok(undefined);
+}
+
+/** A mount point belongs to whoever has made the volume, and need not be ours: what we make inside is. */
+function ownerHint(file: string, stat: fs.Stats, user: number): string {
+  if (!stat.isDirectory()) return `chown ${user} ${file}, if you know who wrote it`;
+  if (user === 0) return `run this as user ${stat.uid}, or: chown 0 ${file} && chmod 0700 ${file}`;
+  return isWritable(file)
+    ? `name a directory inside that krond makes for itself: --state ${path.join(file, "krond")}`
+    : `chown ${user} ${file} && chmod 0700 ${file}`;
+}
+
+function modeHint(file: string, stat: fs.Stats, mode: number): string {
+  const command = `chmod ${octal(mode)} ${file}`;
+  if (!stat.isDirectory()) return command;
+  // Ours, and opened to its group: what a cluster does to a whole volume each time a pod starts, unless it is told not to.
+  if ((stat.mode & (SETGID | GROUP_MAY_WRITE)) === (SETGID | GROUP_MAY_WRITE)) {
+    return `chmod -R go= ${file}; in a pod: fsGroupChangePolicy: OnRootMismatch, and --state a directory inside the volume`;
+  }
+  if ((stat.mode & OTHERS_MAY_WRITE) !== 0) {
+    return `${command}, or name a directory inside that krond makes for itself: --state ${path.join(file, "krond")}`;
+  }
+  return `${command}; of a unit of systemd: StateDirectoryMode=${octal(mode)}`;
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    fs.accessSync(directory, fs.constants.W_OK | fs.constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Ancestors may be links: only the directory itself has to be ours. */
@@ -79,7 +127,8 @@ function makeDirectory(directory: string): Result<void, KronError> {
       if (at === oldest) break;
     }
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") return unreadable(`cannot create ${directory}`, error);
+    const errno = errnoOf(error);
+    if (errno !== "EEXIST") return unreadable(`cannot create ${directory}`, error, creationHint(directory, errno));
   }
   return ok(undefined);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { KRON } from "../../src/cli/commands/index.js";
+import { createLog } from "../../src/krond/log/logging.js";
 import { runCaptured } from "../support/cli.js";
 
 const JOBS = ["--config", "test/cli/files/jobs.yaml"];
@@ -127,6 +128,24 @@ describe("kron explain", () => {
 });
 
 describe("kron verify", () => {
+  test.each(["text", "journal", "json"] as const)("SPEC observability: reads logs in the form %s", async (format) => {
+    const { out } = await kron("next", ...JOBS, "--count", "5", "--at", "2026-01-01T00:00:00Z", "-o", "jsonl");
+    const lines: string[] = [];
+    const sink = { write: (line: string) => lines.push(line) > 0 };
+    const log = createLog({ format, sink, now: () => 0, hasPriorities: format === "json" });
+    for (const decision of records(out)) {
+      const fields = { identity: decision["identity"], reason: 'a " decision={" in words', decision };
+      log.daemon({ at: 0, event: "trigger", component: "policy", level: "info", fields });
+    }
+    log.daemon({ at: 0, event: "ready", component: "scheduler", level: "info", fields: { jobs: 1 } });
+    const verify = (input: string) => runCaptured(KRON, ["verify", "-"], { input });
+    const count = records(out).length;
+    const said = `${count} verified, 0 different, 1 other lines passed over\n`;
+    expect(await verify(lines.join("\n"))).toEqual({ exitCode: 0, out: said, err: "" });
+    const forged = lines.join("\n").replace('"attempts":1', '"attempts":2');
+    expect(await verify(forged)).toMatchObject({ exitCode: 2, out: expect.stringContaining("1 different") });
+  });
+
   test("what next and explain print verifies, as lines and as one document", async () => {
     const lines = await kron("next", "home/lights", ...JOBS, "--count", "20", "-o", "jsonl");
     const document = await kron("next", "home/lights", ...JOBS, "--count", "20", "-o", "json");

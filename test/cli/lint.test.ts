@@ -1,6 +1,11 @@
+import * as fs from "node:fs";
+import * as path from "node:path";
 import { describe, expect, test } from "vitest";
 import { KRON } from "../../src/cli/commands/index.js";
 import { runCaptured } from "../support/cli.js";
+import { temporaryDirectories } from "../support/temporary.js";
+
+const newDirectory = temporaryDirectories();
 
 describe("kron lint", () => {
   test("lists every error with file, line, column, the line itself, a caret and a hint; exit 2", async () => {
@@ -56,5 +61,39 @@ invalid: test/cli/files/broken.yaml: 0 jobs, 3 errors, 0 warnings
     const { exitCode, out } = await runCaptured(KRON, ["lint", "examples"]);
     expect(exitCode).toBe(0);
     expect(out).toContain("ok: examples/jobs.kron, examples/krond.yaml: ");
+  });
+
+  test("a file that krond would refuse for its mode: a warning with the command that mends it, once a place", async () => {
+    const directory = newDirectory();
+    for (const name of ["a", "b"]) {
+      const text = `{"identity":"${name}","schedule":"@daily","command":["true"]}\n`;
+      fs.writeFileSync(path.join(directory, `${name}.jsonl`), text, { mode: 0o644 });
+    }
+    const lint = (...more: readonly string[]) => runCaptured(KRON, ["lint", directory, ...more]);
+    expect(await lint("--strict")).toMatchObject({ exitCode: 0 });
+    const file = path.join(directory, "a.jsonl");
+    fs.chmodSync(file, 0o666);
+    expect((await lint()).out).toContain(
+      `warning: as it lies here, krond would not start with it: ${file} may be written by others than its owner (mode 0666)\n  hint: chmod go-w ${file}\n`,
+    );
+    expect(await lint("--strict")).toMatchObject({ exitCode: 2 });
+    fs.chmodSync(file, 0o644);
+    fs.chmodSync(directory, 0o777);
+    const { out, exitCode } = await lint("-o", "json");
+    const { warnings, valid } = JSON.parse(out) as { warnings: unknown[]; valid: boolean };
+    expect([exitCode, valid]).toEqual([0, true]);
+    expect(warnings).toMatchObject([{ kind: "untrusted", identities: [], hint: `chmod go-w ${directory}` }]);
+  });
+
+  test.each([
+    ["pg_dump x | gzip > /b", "add shell: true: without a shell"],
+    ["HOME=/tmp backup", "add shell: true: without a shell"],
+    ["echo $HOME", "add shell: true: without a shell"],
+    ["backup --full", 'write it as a list, ["backup","--full"], or add shell: true'],
+  ])("a command in one text: %s", async (command, hint) => {
+    const file = path.join(newDirectory(), "a.jsonl");
+    fs.writeFileSync(file, JSON.stringify({ identity: "a", schedule: "@daily", command }), { mode: 0o644 });
+    const { out, exitCode } = await runCaptured(KRON, ["lint", file]);
+    expect([exitCode, out]).toEqual([2, expect.stringContaining(`hint: ${hint}`)]);
   });
 });

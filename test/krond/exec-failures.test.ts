@@ -65,9 +65,8 @@ describe("S24: exec fails after GO", () => {
     shrinkStacks(krond.pid);
     const writer = row.said === "Text file busy" ? fs.openSync(file, "r+") : null;
     expect(here.kron("run", "t/x").status).toBe(0);
-    await krond.event("completed", { identity: "t/x", exit_code: row.code, signal: null });
-    const told = await krond.event("error", { identity: "t/x" });
-    const category = { error_type: "ExecutionError", error_code: "exec-failed" };
+    const told = await krond.event("completed", { identity: "t/x", exit_code: row.code, signal: null });
+    const category = { level: "error", error_type: "ExecutionError", error_code: "exec-failed" };
     expect(told).toMatchObject({ ...category, operation: "run", fatal: false });
     if (writer !== null) fs.closeSync(writer);
     const [run] = JSON.parse(here.kron("history", "t/x", "-o", "json").out) as Record<string, unknown>[];

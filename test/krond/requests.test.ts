@@ -35,8 +35,14 @@ describe("a job that is a request", () => {
     const ran = here.kron("run", "t/h");
     expect([ran.status, ran.out]).toEqual([0, expect.stringContaining("sent the request of t/h")]);
     const completed = await krond.event("completed", { identity: "t/h" });
-    expect(completed).toMatchObject({ level: "warn", holder: "request", status: 503, success: false, exit_code: null });
-    expect(await krond.event("error", { identity: "t/h" })).toMatchObject({ error_code: "status-unexpected" });
+    expect(completed).toMatchObject({
+      level: "error",
+      holder: "request",
+      status: 503,
+      success: false,
+      exit_code: null,
+    });
+    expect(completed).toMatchObject({ error_type: "ExecutionError", error_code: "status-unexpected" });
     expect(wild.hits.map(({ method, body }) => [method, body])).toEqual([["POST", "hello"]]);
     const [row] = JSON.parse(here.kron("history", "t/h", "-o", "json").out) as Row[];
     expect(row).toMatchObject({ outcome: "executed", source: "manual", holder: "request", status: 503, bytes: 20 });

@@ -88,7 +88,38 @@ describe("S31: a directory that is not exactly ours is refused", () => {
     const directory = newDirectory();
     fs.chownSync(directory, 65_534, 65_534);
     expect(codeOf(directory)).toBe("state-permissions");
+    expect(hintOf(directory)).toBe(`run this as user 65534, or: chown 0 ${directory} && chmod 0700 ${directory}`);
   });
+
+  it("setgid, as below a volume with a group, permits nothing to anybody: the directory is ours alone all the same", () => {
+    const volume = withMode(newDirectory(), 0o2770);
+    const state = path.join(volume, "krond");
+    expect(codeOf(state)).toBe("held");
+    expect(fs.statSync(state).mode & 0o7777).toBe(0o2700);
+    expect(codeOf(state)).toBe("held");
+    fs.chmodSync(state, 0o2750);
+    expect(codeOf(state)).toBe("state-permissions");
+  });
+
+  it("says what mends it: of a directory for all, of one that others may write, of one that cannot be made", () => {
+    const [open, shared] = [withMode(newDirectory(), 0o755), withMode(newDirectory(), 0o777)];
+    expect(hintOf(open)).toBe(`chmod 0700 ${open}; of a unit of systemd: StateDirectoryMode=0700`);
+    const inside = `--state ${path.join(shared, "krond")}`;
+    expect(hintOf(shared)).toBe(
+      `chmod 0700 ${shared}, or name a directory inside that krond makes for itself: ${inside}`,
+    );
+    expect(codeOf(path.join(shared, "krond"))).toBe("held");
+    // What `fsGroupChangePolicy: Always` makes of a directory that was ours alone.
+    const opened = withMode(newDirectory(), 0o2770);
+    expect(hintOf(opened)).toContain(`chmod -R go= ${opened}; in a pod: fsGroupChangePolicy: OnRootMismatch`);
+    spawnSync("chmod", ["-R", "go=", opened]);
+    expect(codeOf(opened)).toBe("held");
+  });
+
+  function hintOf(directory: string): string | undefined {
+    const lock = acquireDirectoryLock(directory);
+    return lock.ok ? "held" : lock.error.hint;
+  }
 
   function link(parent: string): string {
     fs.mkdirSync(path.join(parent, "state"), { mode: 0o700 });

@@ -2,15 +2,22 @@
  * What the launcher is asked for: a process that waits behind a gate and becomes its command under the same PID (S23), so
  * that the daemon creates, releases and ends processes without ever forking itself.
  */
+import type { EnvSources } from "../../core/job/definition.js";
 import type { OutputPlan } from "../runner/output.js";
 import type { RunnerOf } from "../runner/runner-of.js";
 
-export type { OutputPlan, RunOutput } from "../runner/output.js";
+export type { OutputLabel, OutputPlan, RunOutput } from "../runner/output.js";
 
 export type Command =
   | { readonly kind: "argv"; readonly argv: readonly string[] }
   /** For `/bin/sh -c`. */
   | { readonly kind: "shell"; readonly text: string };
+
+/** Variables that are on no record. */
+export interface SourcedEnv extends EnvSources {
+  /** Names in `env` that the definition gives, and that nothing read elsewhere replaces. */
+  readonly kept: readonly string[];
+}
 
 export interface ProcessArm {
   readonly kind: "process";
@@ -26,6 +33,8 @@ export interface ProcessArm {
   readonly umask: number | null;
   /** All of it: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
+  /** What is to be read and added; whoever hands the request on to a launcher process has done so, and taken it out. */
+  readonly envSources?: SourcedEnv;
   /** Adds HOME, LOGNAME, USER and SHELL of the account where `env` has none. */
   readonly accountEnv: boolean;
   /** Soft limit of open files; lowered to the hard limit where that is smaller (S34). */

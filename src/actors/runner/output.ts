@@ -1,5 +1,11 @@
 /** Where the words of a run go. */
 
+/** Whose output it is. */
+export interface OutputLabel {
+  readonly identity: string;
+  readonly periodId: string;
+}
+
 export type OutputPlan =
   | {
       readonly to: "file";
@@ -13,6 +19,8 @@ export type OutputPlan =
       readonly onExcess: "drop-middle" | "kill";
       /** For `kill`: from TERM to KILL. */
       readonly killGraceMs: number;
+      /** Its lines are for the daemon's log too, under this name. */
+      readonly told?: OutputLabel;
     }
   /** The daemon's own standard output and error. */
   | { readonly to: "inherit" }

@@ -3,7 +3,7 @@ import type { Result } from "../../core/base/result.js";
 import type { HolderKind } from "../../core/state/ending.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Dispatcher } from "../dispatcher/port.js";
-import type { Launcher } from "../launcher/port.js";
+import type { Launcher, ProcessArm } from "../launcher/port.js";
 import type {
   AdoptOutcome,
   AdoptRequest,
@@ -19,6 +19,11 @@ import type {
 
 type Part = Pick<Runner, Exclude<keyof Runner, "arm">>;
 
+/** Adds to a process what is read for each start. */
+export interface Environments {
+  complete(request: ProcessArm): Promise<Result<ProcessArm, ArmFailure>>;
+}
+
 export class RunnerRouter implements Runner {
   /** Whose run it is, as long as it may be asked about. */
   private readonly owners = new Map<string, Part>();
@@ -27,6 +32,8 @@ export class RunnerRouter implements Runner {
   constructor(
     private readonly launcher: Launcher,
     private readonly dispatcher: Dispatcher,
+    /** Null: nothing is read; a pretended process has no use for it. */
+    private readonly environment: Environments | null = null,
   ) {
     this.parts = [launcher, dispatcher];
     this.subscribe((event) => {
@@ -39,8 +46,10 @@ export class RunnerRouter implements Runner {
   }
 
   async arm(request: ArmRequest): Promise<Result<Armed, ArmFailure>> {
-    if (request.kind === "process") return this.launcher.arm(request);
-    return this.dispatcher.arm(request);
+    if (request.kind !== "process") return this.dispatcher.arm(request);
+    if (request.envSources === undefined || this.environment === null) return this.launcher.arm(request);
+    const full = await this.environment.complete(request);
+    return full.ok ? this.launcher.arm(full.value) : full;
   }
 
   async go(armed: Armed, latestAt: EpochMs): Promise<GoOutcome> {

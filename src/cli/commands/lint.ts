@@ -3,7 +3,13 @@ import { deadlineWarnings } from "../../core/config/lint/deadlines.js";
 import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { literalAddressProblem } from "../../core/job/http-address.js";
-import { type ConfigFinding, type Configuration, loadConfiguration } from "../../persist/configuration.js";
+import { configTrust, trustRules } from "../../krond/boot/config-trust.js";
+import {
+  type ConfigCheck,
+  type ConfigFinding,
+  type Configuration,
+  loadConfiguration,
+} from "../../persist/configuration.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import type { CliIo } from "../io.js";
@@ -16,8 +22,8 @@ function plural(count: number, noun: string): string {
 }
 
 function warningText(warning: LintWarning, paint: Paint): string {
-  const jobs = warning.identities.join(", ");
-  return `${paint.bold(jobs)}: ${paint.yellow("warning:")} ${warning.message}\n  hint: ${warning.hint}\n`;
+  const jobs = warning.identities.length === 0 ? "" : `${paint.bold(warning.identities.join(", "))}: `;
+  return `${jobs}${paint.yellow("warning:")} ${warning.message}\n  hint: ${warning.hint}\n`;
 }
 
 function findingJson({ located, sourceLine }: ConfigFinding): unknown {
@@ -78,17 +84,34 @@ async function printJson(
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = outputForm(args);
   const at = (await momentArg(args, "at", io)) ?? io.now();
-  const loaded = await loadConfiguration(await configurationSources(args, io));
+  const doubts = new Map<string, LintWarning>();
+  const loaded = await loadConfiguration(await configurationSources(args, io), doubting(doubts));
   const isPrivateFine = args.has("allow-private");
   const configuration = { ...loaded, findings: [...loaded.findings, ...forbiddenAddresses(loaded, isPrivateFine)] };
   const active = configuration.jobs.filter(({ definition }) => !definition.policy.suspend);
   const rules = active.map(({ definition }) => compileRule(definition));
   const deadlines = deadlineWarnings(active.map(({ definition }) => definition));
-  const warnings = [...lintWarnings(rules, at), ...deadlines];
+  const warnings = [...doubts.values(), ...lintWarnings(rules, at), ...deadlines];
   if (form === "text") await printText(configuration, warnings, args, io);
   else await printJson(configuration, warnings, form, io);
   const isStrictFailure = args.has("strict") && warnings.length > 0;
   return configuration.findings.length > 0 || isStrictFailure ? EXIT.configuration : EXIT.ok;
+}
+
+/**
+ * What a daemon of this user would refuse to read, it reads no less for that: the file may be on its way to another machine
+ * and another owner. One word for each place, however many files lie behind it.
+ */
+function doubting(doubts: Map<string, LintWarning>): ConfigCheck {
+  const judge = configTrust(trustRules([]));
+  return async (opened) => {
+    const problem = await judge(opened);
+    if (problem === null) return null;
+    const message = `as it lies here, krond would not start with it: ${problem.message}`;
+    const hint = problem.hint ?? "give it to root or to the daemon's user, writable by nobody else";
+    doubts.set(problem.message, { kind: "untrusted", identities: [], message, hint });
+    return null;
+  };
 }
 
 /** Of names nobody knows where they lead before they are looked up. */

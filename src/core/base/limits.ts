@@ -23,6 +23,8 @@ export const LIMITS = {
   maxActive: 10_000,
   /** Names and values together; each `NAME=value` is also bound by `argumentBytes`. */
   environmentBytes: 1024 * 1024,
+  /** Files, names or credentials that variables of a job come from. */
+  envSources: 256,
   stdinBytes: 1024 * 1024,
   pathBytes: 4095,
   outputBytes: { min: 1000, max: 1_000_000_000_000 },

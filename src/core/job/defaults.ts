@@ -1,6 +1,6 @@
 /**
- * Defaults of a file, and how a job takes them: `dst`, `window`, `seed`, `constraints`, `policy`, `output` and `env` are
- * merged key by key, everything else the job either says itself or takes whole. What the job says always wins.
+ * Defaults of a file, and how a job takes them: `dst`, `window`, `seed`, `constraints`, `policy`, `output`, `env` and
+ * `env_credentials` are merged key by key, everything else the job either says itself or takes whole. What the job says always wins.
  */
 import type { PartialRawJob, RawDefaults } from "./shape.js";
 
@@ -12,7 +12,8 @@ export interface JobDefaults {
 }
 
 export function jobDefaults(raw: RawDefaults): JobDefaults {
-  const { shell, user, group, cwd, env, umask, timeout, output, max_output, ...forHttp } = raw;
+  const { shell, user, group, cwd, env, umask, timeout, output, max_output, ...others } = raw;
+  const { env_file, pass_env, env_credentials, ...forHttp } = others;
   return { raw, forHttp };
 }
 
@@ -27,12 +28,13 @@ export function withDefaults(own: PartialRawJob, defaults: JobDefaults | undefin
     ...group("seed", base, own),
     ...group("constraints", base, own),
     ...group("env", base, own),
+    ...group("env_credentials", base, own),
     ...policyGroup(base, own),
     ...outputGroup(base, own),
   };
 }
 
-type GroupName = "dst" | "window" | "seed" | "constraints" | "env";
+type GroupName = "dst" | "window" | "seed" | "constraints" | "env" | "env_credentials";
 
 function group<K extends GroupName>(name: K, base: PartialRawJob, own: PartialRawJob): Pick<PartialRawJob, K> | null {
   const [below, above] = [base[name], own[name]];

@@ -28,6 +28,8 @@ export interface ProcessTarget {
   readonly group: string | null;
   readonly cwd: string | null;
   readonly env: Readonly<Record<string, string>>;
+  /** Variables that are read when a process is made ready, and are nowhere on record; `env` goes before them. */
+  readonly envSources?: EnvSources;
   /** What the command reads from its standard input; null: nothing. */
   readonly stdin: string | null;
   readonly umask: number | null;
@@ -35,8 +37,19 @@ export interface ProcessTarget {
   readonly output: OutputRule;
 }
 
+/** In the order in which they count: credentials before files, the last file before the first, what is passed on last. */
+export interface EnvSources {
+  /** Absolute paths. */
+  readonly files: readonly string[];
+  /** Names in the daemon's own environment. */
+  readonly passed: readonly string[];
+  /** By variable: names of credentials that systemd hands to the daemon. */
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
 export interface OutputRule {
-  readonly to: "file" | "inherit" | "discard" | "syslog";
+  /** `log`: to a file, and line by line to the daemon's log. */
+  readonly to: "file" | "log" | "inherit" | "discard" | "syslog";
   readonly maxBytes: number;
   readonly keep: number;
   readonly onExcess: "drop-middle" | "kill";

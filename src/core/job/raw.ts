@@ -13,6 +13,7 @@ import {
   type SecretRef,
   WINDOW_DEADLINE,
 } from "./definition.js";
+import { envSourcesToRaw } from "./env-sources.js";
 import type { RawJob } from "./shape.js";
 import { formatSize } from "./size.js";
 import { formatStatuses } from "./status-reader.js";
@@ -92,6 +93,7 @@ function processToRaw(target: ProcessTarget): Partial<RawJob> {
     ...(group === null ? {} : { group }),
     ...(cwd === null ? {} : { cwd }),
     ...(Object.keys(env).length === 0 ? {} : { env: { ...env } }),
+    ...envSourcesToRaw(target.envSources),
     ...(stdin === null ? {} : { stdin }),
     ...(umask === null ? {} : { umask: umask.toString(8).padStart(3, "0") }),
     ...(timeoutMs === null ? {} : { timeout: formatDuration(timeoutMs) }),

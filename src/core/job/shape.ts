@@ -65,7 +65,10 @@ export const DISTRIBUTION_SHAPE: z.ZodType<RawDistribution, RawDistribution> = z
 export const OUTPUT_SHAPE = z
   .strictObject({
     file: z.boolean().meta({ description: "true: the same as to: file." }).optional(),
-    to: z.enum(["file", "inherit", "discard", "syslog"]).meta({ description: "file by default." }).optional(),
+    to: z
+      .enum(["file", "log", "inherit", "discard", "syslog"])
+      .meta({ description: "file by default; log: to a file, and as lines of the daemon's log." })
+      .optional(),
     max: text("Size cap of one run's output; 10MB by default.", { pattern: SIZE }).optional(),
     keep: z.int().min(1).max(LIMITS.outputFiles).meta({ description: "Files kept; 10 by default." }).optional(),
     on_excess: z
@@ -237,6 +240,18 @@ const SHARED_FIELDS = {
   env: z
     .record(z.string(), z.string())
     .meta({ description: "Environment variables. A job's environment starts empty but for a few standard names." })
+    .optional(),
+  env_file: z
+    .union([z.string(), z.array(z.string())])
+    .meta({ description: "Files of NAME=value lines, absolute; read at each start, and on no record." })
+    .optional(),
+  pass_env: z
+    .array(z.string())
+    .meta({ description: "Variables that are taken from the daemon's own environment, where it has them." })
+    .optional(),
+  env_credentials: z
+    .record(z.string(), z.string())
+    .meta({ description: "Variables whose values are credentials of systemd (LoadCredential=), by name." })
     .optional(),
   umask: text("In octal, in quotes.", { pattern: "^0?[0-7]{3}$", examples: ["022"] }).optional(),
   timeout: durationText("A run that takes longer is ended.", ["1h"]).optional(),

@@ -5,6 +5,7 @@ import { type Problem, problemAt } from "../base/problem.js";
 import { err, type Result } from "../base/result.js";
 import { splitWords } from "../base/words.js";
 import type { OutputRule, ProcessTarget, Target } from "./definition.js";
+import { readEnvSources } from "./env-sources.js";
 import { readHttp } from "./http-reader.js";
 import { quote } from "./issues.js";
 import { byteLength, readTimeout, take, twice } from "./reading.js";
@@ -25,6 +26,9 @@ const PROCESS_FIELDS = [
   "group",
   "cwd",
   "env",
+  "env_file",
+  "pass_env",
+  "env_credentials",
   "stdin",
   "umask",
   "timeout",
@@ -61,6 +65,7 @@ function notForHttp(field: string): Problem {
 function readProcess(raw: PartialRawJob, own: PartialRawJob, problems: Problem[]): ProcessTarget {
   // A default of `shell: true` speaks of commands written as one text only.
   const shell = raw.shell === true && (typeof raw.command === "string" || own.shell === true);
+  const envSources = readEnvSources(raw, problems);
   return Object.freeze({
     kind: "process",
     argv: readCommand(raw.command, shell, problems),
@@ -69,6 +74,7 @@ function readProcess(raw: PartialRawJob, own: PartialRawJob, problems: Problem[]
     group: readAccount(raw.group, "group", problems),
     cwd: readCwd(raw.cwd, problems),
     env: readEnvironment(raw.env, problems),
+    ...(envSources === undefined ? {} : { envSources }),
     stdin: readStdin(raw.stdin, problems),
     umask: readUmask(raw.umask, problems),
     timeoutMs: raw.timeout === undefined ? null : readTimeout(raw.timeout, ["timeout"], LIMITS.timeoutMs, problems),
@@ -92,11 +98,19 @@ function noCommand(): Problem {
   return { code: "field-missing", message: 'missing field "command"', path: ["command"], hint };
 }
 
+/** Only a shell knows what these mean. */
+const SHELL_SIGNS = /[|<>&;`$*?]|^\w+=|^~|\s~/;
+
 function needsShell(command: string): Problem {
+  const message = "a command in one text needs shell: true";
+  if (SHELL_SIGNS.test(command)) {
+    const hint = "add shell: true: without a shell |, <, >, &, ; and $ are handed to the program as they are";
+    return { code: "field-type", message, path: ["command"], hint };
+  }
   const words = splitWords(command);
   const list = words.ok ? JSON.stringify(words.value.map((word) => word.text)) : "[program, argument]";
   const hint = `write it as a list, ${list.length > 100 ? "[program, argument]" : list}, or add shell: true`;
-  return { code: "field-type", message: "a command in one text needs shell: true", path: ["command"], hint };
+  return { code: "field-type", message, path: ["command"], hint };
 }
 
 function needsText(): Problem {

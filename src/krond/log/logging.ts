@@ -11,14 +11,18 @@ import { supervisorFields } from "./event-lines.js";
 import { type DaemonEvent, type DaemonLog, daemonFields, errorEvent } from "./log.js";
 import { type Fields, redacted } from "./redaction.js";
 import type { LineSink } from "./sink.js";
-import { textLine } from "./text.js";
+import { textLine, untimedLine } from "./text.js";
 
-export type LogFormat = "text" | "json";
+export const LOG_FORMATS = ["text", "json", "journal"] as const;
+/** `journal`: text without what the journal of systemd keeps by itself, with the priority that it reads. */
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 export interface LogOptions {
   readonly format: LogFormat;
   readonly sink: LineSink;
   readonly now: () => EpochMs;
+  /** Whether each line begins with the priority that the journal reads; with `journal` it always does. */
+  readonly hasPriorities?: boolean;
   /** `info` by default. */
   readonly least?: LogLevel;
   /** Command lines often hold secrets: only on demand. */
@@ -52,12 +56,13 @@ class Log implements KronLog {
   #lost = 0;
   #reported = 0;
 
-  constructor({ format, sink, now, least = "info", mayLogCommands = false }: LogOptions) {
+  constructor({ format, sink, now, hasPriorities = false, least = "info", mayLogCommands = false }: LogOptions) {
     this.#sink = sink;
     this.#now = now;
     this.#least = RANK[least];
     this.#mayLogCommands = mayLogCommands;
-    this.#format = format === "json" ? jsonFormatter() : (_level, fields) => textLine(fields);
+    const formatter = formatterOf(format);
+    this.#format = hasPriorities || format === "journal" ? withPriorities(formatter) : formatter;
   }
 
   get lostLines(): number {
@@ -96,6 +101,24 @@ class Log implements KronLog {
     if (isThrough) this.#reported = this.#lost;
     return isThrough;
   }
+}
+
+function formatterOf(format: LogFormat): Formatter {
+  switch (format) {
+    case "json":
+      return jsonFormatter();
+    case "text":
+      return (_level, fields) => textLine(fields);
+    case "journal":
+      return (_level, { time: _kept, ...fields }) => untimedLine(fields);
+  }
+}
+
+/** Of sd-daemon(3); the journal takes them off. */
+const PRIORITY: Readonly<Record<LogLevel, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
+
+function withPriorities(formatter: Formatter): Formatter {
+  return (level, fields) => `<${PRIORITY[level]}>${formatter(level, fields)}`;
 }
 
 /** Allowed raw in JSON, but not on a terminal, nor in front of a reader of lines. */

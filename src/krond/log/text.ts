@@ -1,33 +1,30 @@
 /** The form for people: `TIMESTAMP level=… component=… event=… key=value`, one line an event. */
 import type { Fields } from "./redaction.js";
 
-/** Of a decision record: enough to see why then. All of it is in the JSON form. */
-const SHOWN_OF_DECISION = [
-  "nominal_time",
-  "chosen_time",
-  "window_start",
-  "window_end",
-  "distribution",
-  "dist_params",
-  "seed_strategy",
-  "seed_hash",
-];
-
 /** Values that need no quotes. */
 const BARE = /^[\w.:/@+,#%*~^-]+$/;
 /** What JSON leaves as it is, but a terminal or a reader of lines would not. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-export function textLine({ time, level, component, event, decision, ...fields }: Fields): string {
-  const head = `${String(time)} level=${level} component=${component} event=${event}`;
-  const tail = decision === null || decision === undefined ? "" : pairsOf(shownOf(decision), "");
-  return head + pairsOf(fields, "") + tail;
+export function textLine({ time, ...fields }: Fields): string {
+  return `${String(time)} ${untimedLine(fields)}`;
 }
 
-function shownOf(decision: unknown): Fields {
-  if (typeof decision !== "object" || decision === null) return {};
-  const record = decision as Fields;
-  return Object.fromEntries(SHOWN_OF_DECISION.filter((key) => record[key] !== "").map((key) => [key, record[key]]));
+/** The same for readers that keep the time themselves. */
+export function untimedLine({ level, component, event, decision, ...fields }: Fields): string {
+  const head = `level=${level} component=${component} event=${event}`;
+  return head + pairsOf(fields, "") + decisionText(decision);
+}
+
+/**
+ * The second that was chosen is for people. The record is for whoever recomputes it: JSON as it is, the last on its line,
+ * where `kron verify` finds it.
+ */
+function decisionText(decision: unknown): string {
+  if (typeof decision !== "object" || decision === null) return "";
+  const { chosen_time: chosen } = decision as Fields;
+  const shown = typeof chosen === "string" && chosen !== "" ? ` chosen_time=${valueText(chosen)}` : "";
+  return `${shown} decision=${printable(JSON.stringify(decision))}`;
 }
 
 /** What is not there is not shown, and a group is shown field by field. */
@@ -59,7 +56,11 @@ function valueText(value: unknown): string {
 }
 
 function escaped(text: string): string {
-  return JSON.stringify(text).replace(UNPRINTABLE, (char) => {
+  return printable(JSON.stringify(text));
+}
+
+function printable(json: string): string {
+  return json.replace(UNPRINTABLE, (char) => {
     return [...char].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
   });
 }

@@ -109,7 +109,8 @@ describe("executions", () => {
       History: [{ Outcome: "executed", ExitCode: 3 }],
     });
     expect(world.starts("bad")).toHaveLength(1);
-    expect(errorsOf(world).map(({ error }) => error?.code)).toEqual(["exit-nonzero"]);
+    const told = errorsOf(world).map(({ event, fields, error }) => [event, fields?.["exit_code"], error?.code]);
+    expect(told).toEqual([["completed", 3, "exit-nonzero"]]);
     expect([world.starts("other").length, world.fatal]).toEqual([10, null]);
   });
 
@@ -178,6 +179,24 @@ describe("state", () => {
     expect(world.starts("other")).toEqual([]);
   });
 
+  test("ERROR-MODEL logging contract: a failed commit names its job and its period, of several jobs their number", async () => {
+    const failed = async (...names: readonly string[]) => {
+      const world = new World();
+      await world.boot(names.map((name) => job(name, "1 * * * *")));
+      await world.pass(50 * SECOND_MS);
+      world.disk.faults = (_commit, group) => {
+        const isOfJobs = group.some(({ ledger = [] }) => ledger.length > 0);
+        return isOfJobs ? { kind: "fail", errno: "EIO", isDurable: false } : null;
+      };
+      await world.pass(MINUTE_MS);
+      return world.fatal;
+    };
+    expect(await failed("a")).toMatchObject({ identity: "a", periodId: "2026-03-01T00:01:00Z" });
+    const several = await failed("a", "b", "c");
+    expect(several).toMatchObject({ identity: undefined, periodId: undefined });
+    expect(several?.message).toContain("(a commit about 3 jobs)");
+  });
+
   test("ERROR-MODEL IncompatibleStateError: the start is refused, nothing is scheduled, nothing is changed", async () => {
     const world = new World();
     const text = '{"Version":"9","Identity":"a"}';
@@ -203,7 +222,8 @@ describe("state", () => {
     await world.pass(5 * MINUTE_MS);
     expect(world.starts("a")).toHaveLength(1);
     expect(world.document("a")).toMatchObject({ LastOutcome: "skipped", LastReason: "state_recovered" });
-    expect(toldAs(world, "state_recovered")).toMatchObject([{ level: "error", identity: "a" }]);
+    const error = { code: "state-document-corrupt", operation: "load", category: "PersistenceError" };
+    expect(toldAs(world, "state_recovered")).toMatchObject([{ level: "error", identity: "a", error }]);
   });
 });
 

@@ -128,8 +128,23 @@ describe("lines", () => {
     expect(verifyRecord(decision, versions)).toMatchObject({ ok: true, differences: [] });
     const text = captured({ format: "text" });
     say(text.log, "decision", { ...PERIOD, decision: record });
-    expect(text.lines[0]).toContain(`chosen_time=${record.chosen_time} `);
-    expect(text.lines[0]).toContain(`seed_hash=${record.seed_hash}`);
+    expect(text.lines[0]).toContain(`chosen_time=${record.chosen_time} decision={`);
+    expect(text.lines[0]?.split(record.seed_hash)).toHaveLength(2);
+    const told: unknown = JSON.parse(text.lines[0]?.split(" decision=").at(-1) ?? "");
+    expect(verifyRecord(told, versions)).toMatchObject({ ok: true, differences: [] });
+  });
+
+  test.each([
+    ["debug", 7],
+    ["info", 6],
+    ["warn", 4],
+    ["error", 3],
+  ] as const)("journal: %s has the priority %i, and the time is the journal's own business", (level, priority) => {
+    const journal = captured({ format: "journal", least: "debug" });
+    const json = captured({ hasPriorities: true, least: "debug" });
+    for (const { log } of [journal, json]) say(log, "ready", { jobs: 1 }, level);
+    expect(journal.lines).toEqual([`<${priority}>level=${level} component=scheduler event=ready jobs=1`]);
+    expect(json.lines[0]).toMatch(`<${priority}>{"level":"${level}","time":"2026-11-18T12:00:00Z"`);
   });
 
   test("people at a terminal get text, programs JSON", () => {

@@ -34,8 +34,9 @@ export async function resolveIdentity(
   if (!found.ok) return found;
   const account = found.value;
   if (user === null && group === null) return ok({ account, gid: own.gid, prefix: [], mustVerify: false });
-  const gid = group === null ? account.gid : await accounts.groupOf(group);
-  if (gid === null) return err(failure("user-unknown", `there is no group ${group}`));
+  const foundGroup = group === null ? ok(account.gid) : await accounts.groupOf(group);
+  if (!foundGroup.ok) return foundGroup;
+  const gid = foundGroup.value;
   if (Number.isNaN(gid)) {
     return err(failure("user-unknown", `user ${user} stands in no user database: name a group, too`));
   }

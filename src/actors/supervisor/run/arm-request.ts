@@ -27,15 +27,17 @@ function outputPlan(
 ): OutputPlan {
   const { to, maxBytes, keep, onExcess } = target.output;
   if (to === "syslog") return { to, tag: definition.identity };
-  if (to !== "file") return { to };
+  if (to !== "file" && to !== "log") return { to };
+  const told = { identity: definition.identity, periodId: attempt.periodId };
   return {
-    to,
+    to: "file",
     directory: outputDirectoryOf(place.outputDirectory, definition.identity),
     name: outputNameOf(attempt),
     maxBytes,
     keep,
     onExcess,
     killGraceMs: place.killGraceMs,
+    ...(to === "log" ? { told } : {}),
   };
 }
 
@@ -106,6 +108,7 @@ function processArmOf(
     cwd: target.cwd,
     umask: target.umask,
     env: environmentOf(definition, target, attempt, place.baseEnv),
+    ...(target.envSources === undefined ? {} : { envSources: { ...target.envSources, kept: Object.keys(target.env) } }),
     accountEnv: true,
     openFiles: OPEN_FILES,
     stdin: target.stdin,

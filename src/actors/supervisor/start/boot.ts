@@ -98,8 +98,16 @@ export class Boot {
 
   private announceCorrupt(corrupt: readonly CorruptDocument[], at: EpochMs): void {
     for (const { identity, copy, message, key } of corrupt) {
-      const about = { component: "persist", level: "error", ...(identity === undefined ? {} : { identity }) } as const;
-      this.core.emit({ at, event: "state_recovered", ...about, fields: { key, copy, message } });
+      const about = { component: "persist", ...(identity === undefined ? {} : { identity }) } as const;
+      const error = new KronError("state-document-corrupt", message, { ...about, operation: "load" });
+      this.core.emit({
+        at,
+        event: "state_recovered",
+        level: "error",
+        ...about,
+        error,
+        fields: { document: key, copy },
+      });
     }
   }
 

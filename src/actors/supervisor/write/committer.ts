@@ -17,6 +17,7 @@ import type {
 } from "../../../persist/store.js";
 import type { Clock, Timer } from "../../clock.js";
 import { documentWrite } from "./contribution.js";
+import { aboutBatch } from "./failed-batch.js";
 
 export interface Contribution {
   readonly documents?: readonly DocumentWrite[];
@@ -138,9 +139,10 @@ export class Committer {
       try {
         this.tell(waiters, await this.written(batch, notes), 0);
       } catch (error) {
-        this.failure = error;
-        refuse(waiters, error);
-        this.onFailure(error);
+        const failure = aboutBatch(error, batch);
+        this.failure = failure;
+        refuse(waiters, failure);
+        this.onFailure(failure);
       }
     }
     this.isWriting = false;

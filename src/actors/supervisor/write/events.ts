@@ -11,6 +11,7 @@ import { endingFields, holderField, isSuccess, withoutExcerpt } from "../../../c
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
 import { gapDetail, missedDetail, pauseContent } from "./ledger-text.js";
+import { runFailure } from "./run-failure.js";
 
 export type SupervisorEventName =
   | "decision"
@@ -94,8 +95,11 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
         ...endingFields(withoutExcerpt(ending)),
         ...holderField(holder),
       };
-      const level = isSuccess(ending) ? "info" : "warn";
-      return { at, identity, periodId: run.periodId, event: "completed", component: "executor", level, fields };
+      const about = { at, identity, periodId: run.periodId, event: "completed", component: "executor" } as const;
+      // One line says both: that the run is over, and what went wrong with it.
+      const error = runFailure(fact);
+      if (error !== null) return { ...about, level: "error", error, fields };
+      return { ...about, level: isSuccess(ending) ? "info" : "warn", fields };
     }
     case "periods_not_evaluated": {
       const { count, isCountExact, firstAt, lastAt } = fact;

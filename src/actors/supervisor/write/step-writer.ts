@@ -3,12 +3,10 @@
  * something that a crash could still undo.
  */
 
-import { type ErrorCode, isErrorCode } from "../../../core/base/errors/registry.js";
 import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import type { FirstSight } from "../../../core/restart/first-sight.js";
 import { newDocument, type StateDocument } from "../../../core/state/document.js";
-import type { Ending } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { formatInstant } from "../../../core/time/instant.js";
 import type { Step } from "../../../machines/step.js";
@@ -110,25 +108,5 @@ export class StepWriter {
 
   announce(fact: LedgerFact, decision: DecisionRecord | null): void {
     this.#desk.emit(eventOfFact(fact, decision));
-    if (fact.kind !== "run_ended") return;
-    const { identity, run, ending } = fact;
-    const failure = failureOf(ending);
-    if (failure === null) return;
-    this.#desk.report(failure.code, failure.message, { operation: "run", identity, periodId: run.periodId });
   }
-}
-
-/** What went wrong with a run by its own doing, as an error of the error model; null: nothing did. */
-function failureOf(ending: Ending): { readonly code: ErrorCode; readonly message: string } | null {
-  if (ending.kind === "answered" && !ending.isExpected) {
-    return { code: "status-unexpected", message: `the answer has the status ${ending.status}` };
-  }
-  if (ending.kind === "failed") {
-    const { reason, detail } = ending;
-    return isErrorCode(reason) ? { code: reason, message: detail } : null;
-  }
-  if (ending.kind !== "exited" || ending.code === 0 || ending.code === null) return null;
-  const isUnbegun = ending.reason === "exec-failed";
-  const what = isUnbegun ? "the command could not be executed:" : "the command ended with";
-  return { code: isUnbegun ? "exec-failed" : "exit-nonzero", message: `${what} exit code ${ending.code}` };
 }

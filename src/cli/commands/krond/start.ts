@@ -4,11 +4,13 @@ import { exitStatusOf } from "../../../core/base/errors/exit-status.js";
 import { type BootRefusal, startDaemon } from "../../../krond/boot/boot.js";
 import { checkCgroupRoot, delegatedCgroup } from "../../../krond/boot/cgroup-root.js";
 import type { Daemon } from "../../../krond/boot/daemon.js";
+import { logCrash, logRefusal } from "../../../krond/boot/refusal-lines.js";
 import { safeFinding } from "../../../krond/boot/safe-findings.js";
 import { phaseWithLog } from "../../../krond/boot/start.js";
 import type { InspectOptions } from "../../../krond/inspect/seam.js";
+import { isJournal } from "../../../krond/log/journal.js";
 import type { DaemonLog } from "../../../krond/log/log.js";
-import { createLog, usualLogFormat } from "../../../krond/log/logging.js";
+import { createLog, LOG_FORMATS, type LogFormat, usualLogFormat } from "../../../krond/log/logging.js";
 import { descriptorSink } from "../../../krond/log/sink.js";
 import type { ConfigSource } from "../../../persist/configuration.js";
 import type { ParsedArgs } from "../../args.js";
@@ -24,18 +26,18 @@ import { Signals } from "./signals.js";
 import { trustChecks } from "./trust.js";
 
 const STANDARD_OUTPUT = 1;
+const STANDARD_ERROR = 2;
 
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("start takes no arguments", "krond start --config PATH");
-  const format = oneOf(args, "log-format", ["text", "json"] as const) ?? usualLogFormat(io.isOutTerminal);
+  const told = tellingOf(args, io);
+  const { log } = told;
   const store = storePlaceOf(args, io);
-  const log = createLog({ format, sink: descriptorSink(STANDARD_OUTPUT), now: io.now });
   const sources = sourcesOf(args, io);
   if (process.pid === 1) warnOfOrphans(log, io);
-  if (format === "text") await io.err(hintText(args, sources, stateDirectoryOf(args, io)));
   const phase = phaseWithLog(log);
   const signals = new Signals(phase);
-  const started = await startDaemon({
+  const starting = startDaemon({
     sources,
     trust: trustChecks(args.text("trust-owner")),
     stateDirectory: stateDirectoryOf(args, io),
@@ -49,9 +51,30 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     env: io.env,
     phase,
   });
-  if (!started.ok) return refuse(started.error, sources, args, io);
+  const started = await starting.catch((error: unknown) => {
+    logCrash(log, error);
+    throw error;
+  });
+  if (!started.ok) return refuse(started.error, sources, told, args, io);
   signals.attach(started.value);
+  if (told.format === "text") await io.err(hintText(args, sources, stateDirectoryOf(args, io)));
   return serve(started.value);
+}
+
+/** How the daemon speaks, and to whom: the log to programs, a few words on standard error to whoever has typed the command. */
+interface Telling {
+  readonly format: LogFormat;
+  readonly log: DaemonLog;
+  /** Log and words are read in one place by the same eyes: there one of them is enough. */
+  readonly isOnePlace: boolean;
+}
+
+function tellingOf(args: ParsedArgs, io: CliIo): Telling {
+  const format = oneOf(args, "log-format", LOG_FORMATS) ?? usualLogFormat(io.isOutTerminal);
+  const hasPriorities = isJournal(STANDARD_OUTPUT, io.env);
+  const log = createLog({ format, sink: descriptorSink(STANDARD_OUTPUT), now: io.now, hasPriorities });
+  const isTerminal = format === "text" && io.isOutTerminal && io.isErrTerminal;
+  return { format, log, isOnePlace: isTerminal || (hasPriorities && isJournal(STANDARD_ERROR, io.env)) };
 }
 
 /** Children that lose their parent become ours then, and nothing here waits for children that it did not start. */
@@ -68,15 +91,19 @@ async function serve(daemon: Daemon): Promise<ExitCode> {
   process.exit(exitCode);
 }
 
+/** To the log an ERROR line for each reason, to people words with a way out; in one place only one of them. */
 async function refuse(
   refusal: BootRefusal,
   sources: readonly ConfigSource[],
+  { log, isOnePlace }: Telling,
   args: ParsedArgs,
   io: CliIo,
-): Promise<never> {
+): Promise<ExitCode> {
   const { exitCode, findings, error } = refusal;
   // It was told to stop, and nothing was begun.
   if (exitCode === EXIT.ok) process.exit(exitCode);
+  if (!isOnePlace || !io.isErrTerminal) logRefusal(log, refusal);
+  if (isOnePlace && !io.isErrTerminal) return error === null ? EXIT.configuration : exitStatusOf(error.code);
   if (error !== null) throw new CliError(exitStatusOf(error.code), error.message, error.hint);
   await io.err(findingsText(findings.map(safeFinding), hasColour(args, io, io.isErrTerminal)));
   const count = `${findings.length} ${findings.length === 1 ? "problem" : "problems"}`;

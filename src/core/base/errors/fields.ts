@@ -61,8 +61,11 @@ function fieldsOf(code: ErrorCode, context: ErrorContext, message: string): Erro
   };
 }
 
-function withCause(error: KronError): string {
-  return error.cause === undefined ? error.message : `${error.message}: ${messageOf(error.cause)}`;
+/** Many a message says already what the system said. */
+function withCause({ message, cause }: KronError): string {
+  if (cause === undefined) return message;
+  const said = messageOf(cause);
+  return message.includes(said) ? message : `${message}: ${said}`;
 }
 
 function messageOf(error: unknown): string {

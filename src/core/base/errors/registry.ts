@@ -127,7 +127,7 @@ export const ERRORS = {
   "gate-failed": operating("ExecutionError", "a gated process ended before it was released (S23)"),
   "address-forbidden": operating("ExecutionError", "a request may not go to the address that it names"),
   "dns-failed": operating("ExecutionError", "the host of a request has no address"),
-  "secret-unreadable": operating("ExecutionError", "a secret or certificate of a request cannot be read or used"),
+  "secret-unreadable": operating("ExecutionError", "a secret, certificate or file of variables cannot be read or used"),
   // Running.
   "connect-failed": operating("ExecutionError", "no connection for a request: nothing was sent"),
   "tls-failed": operating("ExecutionError", "a connection for a request could not be secured: nothing was sent"),

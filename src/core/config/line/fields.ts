@@ -15,6 +15,7 @@ export interface LineDefinition {
 }
 
 type Path = readonly string[];
+type EnvironmentField = "env" | "env_credentials";
 
 const FIELD_PATHS: Readonly<Record<string, Path>> = {
   name: ["identity"],
@@ -23,6 +24,9 @@ const FIELD_PATHS: Readonly<Record<string, Path>> = {
   group: ["group"],
   cwd: ["cwd"],
   env: ["env"],
+  env_file: ["env_file"],
+  pass_env: ["pass_env"],
+  env_credentials: ["env_credentials"],
   shell: ["shell"],
   umask: ["umask"],
   timeout: ["timeout"],
@@ -150,7 +154,8 @@ class LineBuilder {
       this.#refuseName("field", field, "", Object.keys(FIELD_PATHS));
       return;
     }
-    if (field.name === "env") this.#readEnvironment(field.value);
+    if (field.name === "env" || field.name === "env_credentials") this.#readEnvironment(field.name, field.value);
+    else if (field.name === "env_file" || field.name === "pass_env") this.#readWords(field.name, field.value);
     else if (field.name === "stderr" && this.#differsFromStdout(field)) this.#refuseOutputs(field);
     else this.#set(path, typedText(path, field.value.text), { part: field.value, name: nameStretch(field, "") });
   }
@@ -166,7 +171,7 @@ class LineBuilder {
   }
 
   /** `env="A=1 B='x y'"`: words as in a command, each one NAME=value. */
-  #readEnvironment(part: LinePart): void {
+  #readEnvironment(field: EnvironmentField, part: LinePart): void {
     if (this.#isTooLong("the environment", part.text, LIMITS.environmentBytes, part)) return;
     const words = splitWords(part.text);
     if (!words.ok) {
@@ -175,12 +180,27 @@ class LineBuilder {
     }
     const env: Record<string, string> = {};
     for (const word of words.value) {
-      if (this.#problems.length < LIMITS.problemsPerJob) this.#readVariable(word, part, env);
+      if (this.#problems.length < LIMITS.problemsPerJob) this.#readVariable(field, word, part, env);
     }
-    this.#set(["env"], env, { part });
+    this.#set([field], env, { part });
   }
 
-  #readVariable(word: Word, part: LinePart, env: Record<string, string>): void {
+  /** `pass_env="HOME PATH"`: words as in a command. */
+  #readWords(field: string, part: LinePart): void {
+    if (this.#isTooLong("the list", part.text, LIMITS.environmentBytes, part)) return;
+    const words = splitWords(part.text);
+    if (!words.ok) {
+      this.#refuseIn({ part }, words.error);
+      return;
+    }
+    this.#set(
+      [field],
+      words.value.map((word) => word.text),
+      { part, words: words.value },
+    );
+  }
+
+  #readVariable(field: EnvironmentField, word: Word, part: LinePart, env: Record<string, string>): void {
     const origin: Origin = { part, word };
     const equals = word.text.indexOf("=");
     const name = word.text.slice(0, equals);
@@ -190,7 +210,7 @@ class LineBuilder {
       this.#refuseIn(origin, lineProblem("field-duplicate", `${name} is written twice`));
     else {
       env[name] = word.text.slice(equals + 1);
-      this.#origins.set(originKey(["env", name]), origin);
+      this.#origins.set(originKey([field, name]), origin);
     }
   }
 

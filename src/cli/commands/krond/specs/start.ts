@@ -17,7 +17,11 @@ second: npm and the like send one press of Ctrl-C twice.
     { name: "crontab", value: "FILE", help: "run the jobs of a crontab too" },
     STATE_OPTION,
     { name: "store", value: "lmdb|files", help: "how state is kept (default: lmdb)" },
-    { name: "log-format", value: "text|json", help: "form of the log (default: text on a terminal, else json)" },
+    {
+      name: "log-format",
+      value: "text|json|journal",
+      help: "form of the log (default: text on a terminal, else json); journal: text for systemd",
+    },
     { name: "metrics", value: "[HOST:]PORT", help: "serve /metrics, /healthz and /readyz there (default: nowhere)" },
     {
       name: "metrics-jobs",
