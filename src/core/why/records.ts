@@ -50,7 +50,24 @@ export interface ResumeEntry {
   readonly at: EpochMs;
 }
 
-export type LedgerEntry = PeriodEntry | RunEntry | GapEntry | PauseEntry | ResumeEntry;
+export interface HintEntry {
+  readonly kind: "hint";
+  readonly at: EpochMs;
+  readonly hint: string;
+  readonly expiresAt: EpochMs;
+  /** Of an interval; null: it is for one instant. */
+  readonly intervalMs: number | null;
+  readonly nextRunAt: EpochMs | null;
+  readonly reason: string;
+}
+
+export interface HintEndEntry {
+  readonly kind: "hint_end";
+  readonly at: EpochMs;
+  readonly hint: string;
+}
+
+export type LedgerEntry = PeriodEntry | RunEntry | GapEntry | PauseEntry | ResumeEntry | HintEntry | HintEndEntry;
 
 export interface RawRecord {
   readonly at: EpochMs;
@@ -63,6 +80,7 @@ export function readLedgerEntry({ at, kind, text }: RawRecord): LedgerEntry | nu
   const raw = fieldsOf(text);
   if (raw === null) return null;
   if (kind === "run" || kind.startsWith("run:")) return runEntry(at, raw);
+  if (kind.startsWith("hint_end:")) return { kind: "hint_end", at, hint: textOf(raw["hint"]) ?? "" };
   switch (kind) {
     case "period":
       return periodEntry(at, raw);
@@ -72,6 +90,8 @@ export function readLedgerEntry({ at, kind, text }: RawRecord): LedgerEntry | nu
       return { kind, at, untilAt: instantOf(raw["until"]) ?? at, reason: textOf(raw["reason"]) ?? "" };
     case "resumed":
       return { kind, at };
+    case "hint":
+      return hintEntry(at, raw);
     default:
       return null;
   }
@@ -129,6 +149,13 @@ function gapEntry(at: EpochMs, raw: Fields): GapEntry {
     notedAt: textOf(raw["at"]) ?? "",
     reason: textOf(raw["reason"]),
   };
+}
+
+function hintEntry(at: EpochMs, raw: Fields): HintEntry | null {
+  const [hint, expiresAt] = [textOf(raw["hint"]), instantOf(raw["expires_at"])];
+  if (hint === null || expiresAt === null) return null;
+  const [intervalMs, nextRunAt] = [numberOf(raw["interval_ms"]), instantOf(raw["next_run_at"])];
+  return { kind: "hint", at, hint, expiresAt, intervalMs, nextRunAt, reason: textOf(raw["reason"]) ?? "" };
 }
 
 function textOf(value: unknown): string | null {

@@ -16,6 +16,7 @@ import {
   type WhyRun,
   type WhyVersion,
 } from "./facts.js";
+import { hintAt, hinted, hintText } from "./hinted.js";
 import {
   lastSignBefore,
   leftOpen,
@@ -174,6 +175,7 @@ function withoutRecord(facts: WhyFacts, period: Period): Finding {
     paused(facts, period.dueAt) ??
     (period.dueAt < keptFromAt ? olderThan(keptFromAt) : null) ??
     down(facts, period) ??
+    hinted(facts, period) ??
     waiting(facts, period) ??
     notEvaluated(facts) ??
     replaced(facts, period) ??
@@ -237,7 +239,9 @@ function notEvaluated({ entries, nominalAt }: WhyFacts): Finding | null {
   if (gap === undefined) return null;
   const count = gap.isCountExact ? `${gap.count}` : `at least ${gap.count}`;
   const range = `from ${formatSecond(gap.at)} to ${formatSecond(gap.lastAt)}`;
-  const cause = gap.reason === "hinted" ? "while a hint stood in for the schedule, " : "";
+  const hint = gap.reason === "hinted" ? hintAt(entries, nominalAt) : null;
+  const who = hint === null ? "a hint" : hintText(hint);
+  const cause = gap.reason === "hinted" ? `while ${who} stood in for the schedule, ` : "";
   const text = `not evaluated: one of ${count} periods ${range} that were passed over, ${cause}noted at ${gap.notedAt}`;
   return { kind: "not_evaluated", reason: gap.reason, text, from: gap.at, until: gap.lastAt };
 }

@@ -1,7 +1,7 @@
 /** What happened to a job, newest first: the records of the ledger as rows for people and programs. */
 import { type EndingFields, endingFields, holderField, NO_ENDING_FIELDS } from "../../core/state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../../core/time/instant.js";
-import type { LedgerEntry, RunEntry } from "../../core/why/records.js";
+import type { HintEndEntry, HintEntry, LedgerEntry, RunEntry } from "../../core/why/records.js";
 import type { StateReader } from "../../persist/store.js";
 import { entriesUpTo, isKnown } from "./ledger-view.js";
 
@@ -36,12 +36,13 @@ export async function readHistory(reader: StateReader, request: HistoryRequest):
   return rowsOf(entries).slice(0, limit);
 }
 
-/** A period with its run is one row; a run of another source, a gap and a pause are rows of their own. */
+/** A period with its run is one row; a run of another source, a gap and a pause are rows of their own. Of hints the runs tell. */
 export function rowsOf(entries: readonly LedgerEntry[]): HistoryRow[] {
   const runs = new Map(
     entries.flatMap((entry) => (entry.kind === "run" && entry.source === null ? [[entry.at, entry] as const] : [])),
   );
   return entries.flatMap((entry) => {
+    if (entry.kind === "hint" || entry.kind === "hint_end") return [];
     if (entry.kind === "run" && entry.source === null) return [];
     return [rowOf(entry, runs.get(entry.at) ?? null)];
   });
@@ -57,7 +58,9 @@ const EMPTY = {
   signal: null,
 };
 
-function rowOf(entry: LedgerEntry, run: RunEntry | null): HistoryRow {
+type Told = Exclude<LedgerEntry, HintEntry | HintEndEntry>;
+
+function rowOf(entry: Told, run: RunEntry | null): HistoryRow {
   const period_id = idOf(entry);
   switch (entry.kind) {
     case "period": {
