@@ -41,15 +41,24 @@ export function nameOf({ source, periodId }: Process): string {
   return source === null ? periodId : `${source} ${periodId}`;
 }
 
-export function beginViolation({ scope }: Setting, world: World, process: Process): string | null {
+export function beginViolation({ scope, bounds }: Setting, world: World, process: Process): string | null {
   if ((world.begun[nameOf(process)] ?? 0) > 1) {
     return `${nameOf(process)} began twice`;
+  }
+  if (isBeyondHints(bounds, process)) {
+    return `${nameOf(process)} began for a hint that was over`;
   }
   // A manual run is not judged by the policy, so it may come between the claim of a period and its begin.
   const isBeside = world.processes.some(({ phase, source }) => phase === "running" && source === null);
   return isBeside && process.source === null && scope.policy.concurrency !== "allow"
     ? `${process.periodId} began beside another run`
     : null;
+}
+
+/** S41: what a hint would do at its end or later it does not do. */
+function isBeyondHints({ hints = [] }: Setting["bounds"], { source, periodId }: Process): boolean {
+  const kinds = hints.filter(({ kind }) => source === `hint-${kind}`);
+  return source?.startsWith("hint-") === true && kinds.every(({ expiresAt }) => formatInstant(expiresAt) <= periodId);
 }
 
 /** Every process that runs is on record, so that a restart knows of it and nothing starts beside it unknowingly. */

@@ -67,6 +67,8 @@ export interface World {
 }
 
 export interface Setting {
+  /** Who holds the runs. A request lives and dies with its daemon: none is adopted. */
+  readonly holder: "process" | "request";
   readonly scope: JobScope;
   /** The same object for activations that behave the same. */
   readonly intern: (activation: Activation) => Activation;
@@ -85,6 +87,8 @@ export interface Bounds {
   readonly manualRuns: number;
   /** Set at any time, in this order (S41). */
   readonly hints?: readonly Hint[];
+  /** What the runs are; processes, where it is not said. */
+  readonly holder?: Setting["holder"];
   /** An interval in place of a period every minute (S40). */
   readonly everyTicks?: number;
 }
@@ -99,7 +103,8 @@ export function settingOf(policy: Partial<Policy>, bounds: Bounds, { engine, ste
     historyLimit: 0,
   };
   const intern = interner();
-  return { bounds, scope, engine, intern, step: remembering(step, intern) };
+  const { holder = "process" } = bounds;
+  return { bounds, holder, scope, engine, intern, step: remembering(step, intern) };
 }
 
 function scheduleOf({ everyTicks }: Bounds): string {
@@ -166,7 +171,7 @@ export function successors(setting: Setting, world: World): readonly Successor[]
 
 function daemonSteps(setting: Setting, world: World, daemon: Daemon): readonly Successor[] {
   const found: Successor[] = [
-    { label: "crash", world: crash(world) },
+    { label: "crash", world: crash(setting, world) },
     { label: "wake", world: tell(setting, world, { type: "WAKE", isReturning: false, nominalAt: null }) },
     { label: "wake, returning", world: tell(setting, world, { type: "WAKE", isReturning: true, nominalAt: null }) },
   ];
@@ -210,7 +215,8 @@ function processSteps(setting: Setting, world: World, process: Process): readonl
   }
   const found: Successor[] = [];
   if (isArming(world, attemptId)) {
-    const holder = { kind: "process", pid, startTicks: null, bootId: null } as const;
+    const { holder: kind } = setting;
+    const holder = kind === "process" ? { kind, pid, startTicks: null, bootId: null } : { kind, pid };
     const event = { type: "READY", attemptId, holder } as const;
     found.push({ label: `ready ${attemptId}`, world: tell(setting, world, event) });
   }
@@ -230,9 +236,13 @@ function isArming({ daemon }: World, attemptId: string): boolean {
   );
 }
 
-/** S23: every gate closes with the daemon; what was released or runs lives on, and what was not written is lost. */
-function crash(world: World): World {
-  return { ...world, daemon: null, processes: world.processes.filter(({ phase }) => phase !== "gated") };
+/**
+ * S23: every gate closes with the daemon; what was released or runs lives on, and what was not written is lost. Of requests
+ * nothing is left: one that was sent was received, and nobody hears the answer.
+ */
+function crash({ holder }: Setting, world: World): World {
+  const survives = ({ phase }: Process): boolean => holder === "process" && phase !== "gated";
+  return { ...world, daemon: null, processes: world.processes.filter(survives) };
 }
 
 /** STATE crash recovery: from the disk alone; what is on record is adopted if it lives. */

@@ -38,6 +38,7 @@ const LMDB_TESTS = [
   "test/persist/lmdb-directory.test.ts",
   "test/persist/lmdb-damage.test.ts",
 ];
+const CRASH_TESTS = ["test/actors/supervisor/crash-points.test.ts"];
 const REHEARSAL_TESTS = [
   "test/actors/supervisor/run/rehearsal.test.ts",
   "test/actors/supervisor/run/claims.test.ts",
@@ -408,6 +409,29 @@ export const MUTANTS = [
     search: 'return context.holder?.kind === "process" ? notRun(context, event) : takeUnseen(context);',
     replace: "return notRun(context, event);",
     tests: ["test/simulation/faults.test.ts"],
+  },
+  {
+    name: "R14: a request is sent before its claim is durable",
+    file: REHEARSED,
+    search: "      let refused: readonly StoreClaim[];",
+    replace:
+      '      await this.#release(claims.filter(({ actor }) => actor.entry.definition.target.kind === "http"));\n      let refused: readonly StoreClaim[];',
+    tests: CRASH_TESTS,
+  },
+  {
+    name: "R14: a request whose answer nobody saw is sent again after a restart",
+    file: RUNS,
+    search: "const next = { ...withActive(document, rest), History: history };",
+    replace:
+      'const again = ending.kind === "unseen" && ended.Holder === "request" ? { LastHandledPeriodID: "", LastNominalTime: "", LastChosenTime: "", LastOutcome: "" as const } : {};\n  const next = { ...withActive(document, rest), ...again, History: history };',
+    tests: CRASH_TESTS,
+  },
+  {
+    name: "S41: an interval hint goes on for an hour after its TTL",
+    file: "src/core/state/document.ts",
+    search: "expiresAt: instantOf(Interval.ExpiresAt) }",
+    replace: "expiresAt: instantOf(Interval.ExpiresAt) + 3_600_000 }",
+    tests: CRASH_TESTS,
   },
   {
     name: "R14: a second GO sends a request again",
