@@ -2,7 +2,7 @@
  * An activation while one step of it is being taken: tells the charts what happened, and routes what they ask of each
  * other. What is left over are the effects that leave the activation. It lives for one step and is seen by nothing else.
  */
-import { isOwnSource, recordedSource } from "../core/period/occasion.js";
+import { isOwnSource, isPeriod, recordedSource } from "../core/period/occasion.js";
 import type { ActiveRun, RunKey } from "../core/period/policy.js";
 import { activeRuns, isSameRun, type StateDocument } from "../core/state/document.js";
 import type { Ending } from "../core/state/ending.js";
@@ -200,7 +200,7 @@ export class Draft {
 
   private attemptIdFor({ source, periodId }: Omit<AttemptParams, "attemptId">): string {
     const { gate } = this.moment;
-    return gate !== null && source === null && gate.periodId === periodId ? gate.attemptId : this.moment.freshId();
+    return gate !== null && isPeriod(source) && gate.periodId === periodId ? gate.attemptId : this.moment.freshId();
   }
 
   private replace(changed: Attempt): void {

@@ -2,9 +2,9 @@
  * The live occasion of an activation: what is to be done about it, and what becomes of a start that failed. Which one it
  * is, is found in `plan.ts`. Works on the draft of one step.
  */
-import { deadlineAt, retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
+import { retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
 import { isOwnSource } from "../core/period/occasion.js";
-import type { Verdict } from "../core/period/policy.js";
+import { triedUntilAt, type Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
 import { floorToSecond } from "../core/time/instant.js";
 import { type Draft, isUnclaimed } from "./draft.js";
@@ -92,13 +92,10 @@ function passOver(draft: Draft, reason: "already_handled" | "before_definition" 
 export function failStart(draft: Draft): void {
   const { period, scope, moment } = draft;
   const occasion = period?.context.occasion;
-  if (period === null || occasion === undefined || occasion.chosenAt === null || !isUnderWay(draft)) {
+  if (period === null || occasion === undefined || !isUnderWay(draft)) {
     return;
   }
-  const limitAt =
-    occasion.source === "cron"
-      ? deadlineAt(occasion.chosenAt, scope.policy.deadlineMs, period.context.heldUntilAt)
-      : Number.POSITIVE_INFINITY;
+  const limitAt = triedUntilAt(occasion, scope.policy, period.context.heldUntilAt);
   draft.tellPeriod({ type: "START_FAILED", retryAt: retryAt(period.context.failures + 1, limitAt, moment.now) });
 }
 

@@ -6,7 +6,7 @@
 import type { RequestWitness } from "../actors/dispatcher/simulated-dispatcher.js";
 import type { HostWitness } from "../actors/launcher/daemon/simulated-launcher.js";
 import type { ArmRequest } from "../actors/runner/port.js";
-import { isOwnSource } from "../core/period/occasion.js";
+import { isAskedSource, isOwnSource, isPeriod } from "../core/period/occasion.js";
 import { type Ending, endingText, resultOf } from "../core/state/ending.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Batch } from "../persist/store.js";
@@ -93,7 +93,7 @@ export class Chronicle implements HostWitness, RequestWitness {
     const source = claim?.source ?? null;
     this.once(job, source, periodId, startedAt);
     this.mayStart(job, source, periodId);
-    if (source === null) this.late(job, periodId, startedAt, chosenAt);
+    if (isPeriod(source)) this.late(job, periodId, startedAt, chosenAt);
     this.begun(job, attemptId, source, startedAt);
     this.onStart({ identity, periodId, source, startedAt, chosenAt });
   }
@@ -107,8 +107,8 @@ export class Chronicle implements HostWitness, RequestWitness {
   private once(job: JobHistory, source: string | null, periodId: string, startedAt: EpochMs): void {
     const minute = minuteOf(instantOf(periodId));
     const slot = `${source}@${periodId}`;
-    const isRepeat = source === null ? job.starts.has(minute) : job.slots.has(slot);
-    if (source === null) job.starts.set(minute, startedAt);
+    const isRepeat = isPeriod(source) ? job.starts.has(minute) : job.slots.has(slot);
+    if (isPeriod(source)) job.starts.set(minute, startedAt);
     else {
       job.slots.add(slot);
       job.slotStarts.push({ source, slotAt: instantOf(periodId), startedAt });
@@ -141,9 +141,9 @@ export class Chronicle implements HostWitness, RequestWitness {
     job.running.add(attemptId);
     job.peak = Math.max(job.peak, job.running.size);
     job.started += 1;
-    if (source === "manual") job.manual += 1;
+    if (isAskedSource(source)) job.manual += 1;
     else if (source === "interval") job.intervals += 1;
-    else if (source !== null) job.hinted += 1;
+    else if (!isPeriod(source)) job.hinted += 1;
     this.running += 1;
     if (this.running > this.runningPeak.count) this.runningPeak = { count: this.running, at: startedAt };
     const at = floorToSecond(startedAt);
@@ -187,7 +187,7 @@ export class Chronicle implements HostWitness, RequestWitness {
     countUp(job.exits, exitName(ending));
     if (isFailure(ending)) job.failed += 1;
     if (ending.reason !== null) countUp(job.reasons, `run: ${ending.reason}`);
-    const hasRun = source !== null || job.starts.has(minuteOf(instantOf(periodId)));
+    const hasRun = !isPeriod(source) || job.starts.has(minuteOf(instantOf(periodId)));
     const hasResult = ending.kind === "answered" || (ending.kind === "exited" && ending.code !== null);
     if (hasResult && !hasRun) {
       this.violate(`${job.identity}@${periodId} has a result on record and never began`);

@@ -64,7 +64,7 @@ export const MUTANTS = [
   {
     name: "S12: a period that runs may be started again",
     file: POLICY,
-    search: " || active.some((run) => run.source === null && run.slotAt === slotAt)",
+    search: " || active.some((run) => isPeriod(run.source) && run.slotAt === slotAt)",
     replace: "",
     tests: ["test/core/period/policy.test.ts"],
   },
@@ -153,9 +153,8 @@ export const MUTANTS = [
   {
     name: "S26: forbid does not see runs by hand",
     file: POLICY,
-    search: 'return active.length > 0 ? unlessWaiting(waitsForRuns, "concurrency_forbid") : start;',
-    replace:
-      'return active.some(({ source }) => source === null) ? unlessWaiting(waitsForRuns, "concurrency_forbid") : start;',
+    search: 'return active.length > 0 ? unlessWaiting(runs, "concurrency_forbid") : start;',
+    replace: 'return active.some(({ source }) => source === null) ? unlessWaiting(runs, "concurrency_forbid") : start;',
     tests: ["test/core/period/policy.test.ts", "test/machines/step.test.ts"],
   },
   {

@@ -3,6 +3,7 @@
  * definitions, spans and the present moment come in as arguments.
  */
 import { compileRule } from "../decision/compile.js";
+import { isPeriod } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
 import { activeStates, lastHandledAt } from "../state/document.js";
 import { type Ending, endingFields, type HolderKind, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
@@ -90,7 +91,7 @@ const REASON_TEXTS: Readonly<Record<string, string>> = {
 };
 
 function executed({ entries, nominalAt, document }: WhyFacts): Finding {
-  const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && entry.source === null);
+  const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && isPeriod(entry.source));
   const id = formatInstant(nominalAt);
   const active = document === null ? [] : activeStates(document);
   const running = active.find((state) => state.PeriodID === id && state.Source === undefined);

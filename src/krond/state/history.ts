@@ -1,4 +1,5 @@
 /** What happened to a job, newest first: the records of the ledger as rows for people and programs. */
+import { isPeriod } from "../../core/period/occasion.js";
 import { type EndingFields, endingFields, holderField, NO_ENDING_FIELDS } from "../../core/state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../../core/time/instant.js";
 import type { HintEndEntry, HintEntry, LedgerEntry, RunEntry } from "../../core/why/records.js";
@@ -39,11 +40,11 @@ export async function readHistory(reader: StateReader, request: HistoryRequest):
 /** A period with its run is one row; a run of another source, a gap and a pause are rows of their own. Of hints the runs tell. */
 export function rowsOf(entries: readonly LedgerEntry[]): HistoryRow[] {
   const runs = new Map(
-    entries.flatMap((entry) => (entry.kind === "run" && entry.source === null ? [[entry.at, entry] as const] : [])),
+    entries.flatMap((entry) => (entry.kind === "run" && isPeriod(entry.source) ? [[entry.at, entry] as const] : [])),
   );
   return entries.flatMap((entry) => {
     if (entry.kind === "hint" || entry.kind === "hint_end") return [];
-    if (entry.kind === "run" && entry.source === null) return [];
+    if (entry.kind === "run" && isPeriod(entry.source)) return [];
     return [rowOf(entry, runs.get(entry.at) ?? null)];
   });
 }

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { HttpSettings } from "../../../core/config/settings.js";
 import type { HttpTarget, JobDefinition, ProcessTarget } from "../../../core/job/definition.js";
+import { isPeriod } from "../../../core/period/occasion.js";
 import { stateFileName } from "../../../core/state/file-name.js";
 import { formatInstant } from "../../../core/time/instant.js";
 import type { AttemptParams } from "../../../machines/effects.js";
@@ -46,7 +47,7 @@ export function outputDirectoryOf(root: string, identity: string): string {
 
 /** Sorts in the order of the runs. */
 export function outputNameOf({ periodId, source, attemptId }: AttemptParams): string {
-  return `${periodId.replaceAll(":", "")}${source === null ? "" : `.${source}`}.${attemptId}.log`;
+  return `${periodId.replaceAll(":", "")}${isPeriod(source) ? "" : `.${source}`}.${attemptId}.log`;
 }
 
 export function environmentOf(
