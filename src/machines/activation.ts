@@ -101,8 +101,12 @@ export function nextWakeAt(activation: Activation, successorDueAt: EpochMs | nul
   return known.length === 0 ? null : Math.min(...known);
 }
 
-function periodWakeAt({ job, period }: Activation, successorDueAt: EpochMs | null): EpochMs | null {
+function periodWakeAt(activation: Activation, successorDueAt: EpochMs | null): EpochMs | null {
+  const { job, period } = activation;
   if (period === null || job.matches({ standing: "suspended" })) {
+    return null;
+  }
+  if (waitsForRun(activation)) {
     return null;
   }
   const pausedUntilAt = pauseEndAt(job);
@@ -111,6 +115,13 @@ function periodWakeAt({ job, period }: Activation, successorDueAt: EpochMs | nul
   }
   const isWaiting = period.matches("planned") || period.matches({ eligible: "judging" });
   return isWaiting ? Math.max(period.context.occasion.dueAt, pausedUntilAt) : null;
+}
+
+/** S41: a slot that is due beside a run: the end of the run is told, and the clock changes nothing until then. */
+function waitsForRun({ period, attempts }: Activation): boolean {
+  const verdict = period?.context.verdict;
+  const isBusy = verdict?.kind === "nothing" && verdict.reason === "busy";
+  return isBusy && period?.matches({ eligible: "judging" }) === true && attempts.length > 0;
 }
 
 function pauseEndAt(job: JobSnapshot): EpochMs {

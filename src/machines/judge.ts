@@ -63,8 +63,8 @@ function leave(draft: Draft, reason: Extract<Verdict, { kind: "nothing" }>["reas
       passOver(draft, reason);
       return true;
     default:
-      // One that was being started is judged again from the beginning when it may be.
-      if (draft.period?.matches("planned") === false) {
+      // One that was being started is judged again from the beginning when it may be; one that waits for a run says so.
+      if (draft.period?.matches("planned") === false || reason === "busy") {
         draft.tellPeriod({ type: "JUDGED", verdict: { kind: "nothing", reason }, now: draft.moment.now });
       }
       return false;
