@@ -2,7 +2,7 @@
  * An activation while one step of it is being taken: tells the charts what happened, and routes what they ask of each
  * other. What is left over are the effects that leave the activation. It lives for one step and is seen by nothing else.
  */
-import { isOwnSource, isPeriod, recordedSource } from "../core/period/occasion.js";
+import { isOwnSource, isPeriod, type OccasionSource, recordedSource } from "../core/period/occasion.js";
 import type { ActiveRun, RunKey } from "../core/period/policy.js";
 import { activeRuns, isSameRun, type StateDocument } from "../core/state/document.js";
 import type { Ending } from "../core/state/ending.js";
@@ -255,7 +255,15 @@ export class Draft {
       throw new Error("invariant broken: an attempt without an occasion that can be started");
     }
     const { source, periodId, slotAt, chosenAt } = occasion;
-    this.arm({ source: recordedSource(source), periodId, slotAt, chosenAt }, startByAt);
+    this.arm({ source: recordedSource(source), periodId, slotAt, chosenAt, ...this.followed(source) }, startByAt);
+  }
+
+  /** S43: what a further attempt is one of. */
+  private followed(source: OccasionSource): Pick<AttemptParams, "retry"> {
+    const { Retry } = this.document;
+    return source !== "retry" || Retry === undefined
+      ? {}
+      : { retry: { periodId: Retry.PeriodID, attempt: Retry.Attempt } };
   }
 
   private endVictims(victims: readonly RunKey[]): void {
@@ -286,7 +294,8 @@ export class Draft {
   private recordEnd(attemptId: string, ending: Ending): void {
     const execution = this.attempt(attemptId)?.execution;
     if (execution !== undefined) {
-      this.tellJob({ type: "RUN_ENDED", run: runKeyOf(execution.context), ending, now: this.moment.now });
+      const retry = this.scope.policy.retry ?? null;
+      this.tellJob({ type: "RUN_ENDED", run: runKeyOf(execution.context), ending, retry, now: this.moment.now });
       this.tellClaimedPeriod(attemptId, { type: "COMPLETED", ending });
     }
   }

@@ -60,6 +60,7 @@ function leave(draft: Draft, reason: Extract<Verdict, { kind: "nothing" }>["reas
     case "already_handled":
     case "before_definition":
     case "not_evaluated":
+    case "superseded":
       passOver(draft, reason);
       return true;
     default:
@@ -71,8 +72,10 @@ function leave(draft: Draft, reason: Extract<Verdict, { kind: "nothing" }>["reas
   }
 }
 
+type PassedReason = "already_handled" | "before_definition" | "not_evaluated" | "superseded";
+
 /** S14: what is not triggered gets no outcome; why is for the ledger. */
-function passOver(draft: Draft, reason: "already_handled" | "before_definition" | "not_evaluated"): void {
+function passOver(draft: Draft, reason: PassedReason): void {
   const context = draft.period?.context;
   if (context === undefined) {
     return;

@@ -130,6 +130,24 @@ const REQUEST_ROWS: readonly Row[] = [
   },
 ];
 
+/** S43: runs that fail are tried again until the next period is due; nobody knows how those of a dead daemon ended. */
+const RETRY_ROWS: readonly Row[] = [
+  {
+    title: "forbid, one retry",
+    concurrency: "forbid",
+    bounds: { ...bounds(2, 0, 0), retries: 1 },
+    began: 4,
+    outcomes: ["executed", "not evaluated", "skipped"],
+  },
+  {
+    title: "requests, allow, one retry",
+    concurrency: "allow",
+    bounds: { ...bounds(2, 0, 0), retries: 1, holder: "request" },
+    began: 4,
+    outcomes: ["executed", "not evaluated"],
+  },
+];
+
 /** As large as the time of a long run allows. */
 const LONG_GOVERNED_ROWS: readonly Row[] = [
   {
@@ -177,6 +195,7 @@ describe("R5: all reachable worlds: no period begins twice, no run is off the re
     ...ROWS,
     ...GOVERNED_ROWS,
     ...REQUEST_ROWS,
+    ...RETRY_ROWS,
     ...(process.env["KRON_TEST_LONG"] === "1" ? [...LONG_ROWS, ...LONG_GOVERNED_ROWS] : []),
   ])("$title", (row) => {
     const seen = explore(settingOf({ concurrency: row.concurrency }, row.bounds, PRODUCTION));

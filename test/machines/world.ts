@@ -44,6 +44,8 @@ export interface Process {
   /** null for the job's own periods. */
   readonly source: string | null;
   readonly periodId: string;
+  /** S43: of a further attempt. */
+  readonly retry?: { readonly periodId: string; readonly attempt: number };
   readonly pid: number;
   /** `released`: GO lies in the pipe, and will be read whatever becomes of the daemon. */
   readonly phase: "gated" | "released" | "running";
@@ -91,12 +93,14 @@ export interface Bounds {
   readonly holder?: Setting["holder"];
   /** An interval in place of a period every minute (S40). */
   readonly everyTicks?: number;
+  /** S43: runs fail, and are tried again a tick later, so often. */
+  readonly retries?: number;
 }
 
 export function settingOf(policy: Partial<Policy>, bounds: Bounds, { engine, step }: Protocol): Setting {
   const scope: JobScope = {
     compiled: compileRule(ruleOf({ schedule: scheduleOf(bounds) })),
-    policy: policyOf({ deadlineMs: TICK_MS, ...policy }),
+    policy: policyOf({ deadlineMs: TICK_MS, ...policy, ...retryOf(bounds) }),
     timeoutMs: null,
     startGraceMs: TICK_MS,
     killGraceMs: 1000,
@@ -105,6 +109,11 @@ export function settingOf(policy: Partial<Policy>, bounds: Bounds, { engine, ste
   const intern = interner();
   const { holder = "process" } = bounds;
   return { bounds, holder, scope, engine, intern, step: remembering(step, intern) };
+}
+
+function retryOf({ retries }: Bounds): Pick<Policy, "retry"> {
+  const rule = { firstMs: TICK_MS, longestMs: TICK_MS, on: ["exit", "unseen"] } as const;
+  return retries === undefined ? {} : { retry: { max: retries, ...rule } };
 }
 
 function scheduleOf({ everyTicks }: Bounds): string {
@@ -206,7 +215,8 @@ function daemonSteps(setting: Setting, world: World, daemon: Daemon): readonly S
 function processSteps(setting: Setting, world: World, process: Process): readonly Successor[] {
   const { attemptId, pid } = process;
   if (process.phase === "running") {
-    const ending = { kind: "exited", code: 0, signal: null, reason: null } as const;
+    const code = setting.bounds.retries === undefined ? 0 : 1;
+    const ending = { kind: "exited", code, signal: null, reason: null } as const;
     const left = without(world, attemptId);
     return [{ label: `exit ${attemptId}`, world: tell(setting, left, { type: "EXITED", attemptId, ending }) }];
   }
@@ -339,8 +349,17 @@ function carryOut(world: World, effect: OutwardEffect): World {
     case "closeGate":
       return without(world, effect.params.attemptId, "gated");
     case "arm": {
-      const { attemptId, source, periodId } = effect.params;
-      const process: Process = { attemptId, source, periodId, pid: freshPid(world), phase: "gated", latestAt: 0 };
+      const { attemptId, source, periodId, retry } = effect.params;
+      const of = retry === undefined ? {} : { retry };
+      const process: Process = {
+        attemptId,
+        source,
+        periodId,
+        ...of,
+        pid: freshPid(world),
+        phase: "gated",
+        latestAt: 0,
+      };
       return { ...world, processes: [...world.processes, process] };
     }
     default:

@@ -18,11 +18,15 @@ function endText(row: HistoryRow): string {
   return row.ended_at === null ? "running" : endingText(readEnding({ ...row }));
 }
 
+function sourceText({ source, retry_of, attempt }: HistoryRow): string {
+  return retry_of === undefined ? `${source}` : `${source} of ${retry_of}, attempt ${attempt}`;
+}
+
 const HEADER = ["PERIOD", "OUTCOME", "CHOSEN", "STARTED", "ENDED", "EXIT", "REASON"];
 
 function cellsOf(row: HistoryRow): readonly string[] {
   return [
-    row.source === null ? row.period_id : `${row.period_id} (${row.source})`,
+    row.source === null ? row.period_id : `${row.period_id} (${sourceText(row)})`,
     row.outcome,
     row.chosen_time ?? "-",
     row.started_at ?? "-",

@@ -3,8 +3,10 @@
  * written wrong needs no looking for. Same results as `readJobDefinition`, at a fraction of its cost.
  */
 import type { Problem } from "../base/problem.js";
+import { isEvery } from "../cron/every.js";
 import type { JobDefinition } from "./definition.js";
 import { readDescription, readPolicy, readTags } from "./policy-reader.js";
+import { readRetry, withRetry } from "./retry-reader.js";
 import { readRule } from "./rule-reader.js";
 import type { RawJob } from "./shape.js";
 import { readTarget } from "./target-reader.js";
@@ -18,9 +20,11 @@ const OPTIONS = { mayUseReservedPrefix: true } as const;
 export function definitionFromCanonical(text: string): JobDefinition | null {
   const raw = JSON.parse(text) as RawJob;
   const problems: Problem[] = [];
+  const rule = readRule(raw, raw, OPTIONS, problems);
+  const retry = readRetry(raw, raw, isEvery(rule.schedule), problems);
   const definition: JobDefinition = Object.freeze({
-    ...readRule(raw, raw, OPTIONS, problems),
-    policy: readPolicy(raw, raw, problems),
+    ...rule,
+    policy: withRetry(readPolicy(raw, raw, problems), retry),
     target: readTarget(raw, raw, problems),
     description: readDescription(raw.description, problems),
     tags: readTags(raw.tags, problems),

@@ -1,5 +1,5 @@
 /**
- * Defaults of a file, and how a job takes them: `dst`, `window`, `seed`, `constraints`, `policy`, `output` and `env` are
+ * Defaults of a file, and how a job takes them: `dst`, `window`, `seed`, `constraints`, `policy`, `retry`, `output` and `env` are
  * merged key by key, everything else the job either says itself or takes whole. What the job says always wins.
  */
 import type { PartialRawJob, RawDefaults } from "./shape.js";
@@ -27,12 +27,13 @@ export function withDefaults(own: PartialRawJob, defaults: JobDefaults | undefin
     ...group("seed", base, own),
     ...group("constraints", base, own),
     ...group("env", base, own),
+    ...group("retry", base, own),
     ...policyGroup(base, own),
     ...outputGroup(base, own),
   };
 }
 
-type GroupName = "dst" | "window" | "seed" | "constraints" | "env";
+type GroupName = "dst" | "window" | "seed" | "constraints" | "env" | "retry";
 
 function group<K extends GroupName>(name: K, base: PartialRawJob, own: PartialRawJob): Pick<PartialRawJob, K> | null {
   const [below, above] = [base[name], own[name]];

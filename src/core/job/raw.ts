@@ -3,7 +3,7 @@ import { formatClauses } from "../decision/constraints.js";
 import { distributionParams } from "../decision/distributions.js";
 import type { Clause, Constraints, Pace, SchedulingRule } from "../decision/rule.js";
 import { formatDuration } from "../time/duration.js";
-import type { HttpTarget, JobDefinition, ProcessTarget, SecretRef } from "./definition.js";
+import type { HttpTarget, JobDefinition, ProcessTarget, RetryRule, SecretRef } from "./definition.js";
 import type { RawJob } from "./shape.js";
 import { formatSize } from "./size.js";
 import { formatStatuses } from "./status-reader.js";
@@ -19,6 +19,7 @@ export function definitionToRaw(definition: JobDefinition): RawJob {
       suspend: policy.suspend,
       ...(policy.maxActive === null ? {} : { max_active: policy.maxActive }),
     },
+    ...(policy.retry === undefined ? {} : { retry: retryToRaw(policy.retry) }),
     ...(target.kind === "process" ? processToRaw(target) : { http: httpToRaw(target) }),
     ...(description === "" ? {} : { description }),
     ...(tags.length === 0 ? {} : { tags: [...tags] }),
@@ -66,6 +67,11 @@ function paceToRaw(pace: Pace | undefined): Pick<RawJob, "min_interval" | "max_i
     ...(minMs === null ? {} : { min_interval: formatDuration(minMs) }),
     ...(maxMs === null ? {} : { max_interval: formatDuration(maxMs) }),
   };
+}
+
+function retryToRaw({ max, firstMs, longestMs, on }: RetryRule): NonNullable<RawJob["retry"]> {
+  const [first, longest] = [formatDuration(firstMs), formatDuration(longestMs)];
+  return { max, backoff: first === longest ? first : `${first}..${longest}`, on: [...on] };
 }
 
 function processToRaw(target: ProcessTarget): Partial<RawJob> {

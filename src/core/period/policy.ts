@@ -8,7 +8,7 @@ import type { Decision } from "../decision/model.js";
 import { UNSCHEDULABLE_REASON } from "../decision/record.js";
 import type { HintsInForce } from "../governor/governor.js";
 import type { Policy } from "../job/definition.js";
-import { type EpochMs, floorToSecond, parseInstant } from "../time/instant.js";
+import { type EpochMs, floorToSecond, parseInstant, SECOND_MS } from "../time/instant.js";
 import { deadlineAt, isPast, startLimitAt } from "./lateness.js";
 import { dueAt, isPeriod, type Occasion, type OccasionSource } from "./occasion.js";
 import { isHandled } from "./periods.js";
@@ -30,6 +30,8 @@ export interface JobStanding {
   readonly lastRunAt?: EpochMs | null;
   /** S41. Absent: none; one of them may have expired by now. */
   readonly hints?: HintsInForce | undefined;
+  /** S43: the attempt that follows a failed one, and the period that it is of. Absent: none. */
+  readonly retry?: { readonly nominalAt: EpochMs; readonly at: EpochMs } | undefined;
 }
 
 /**
@@ -65,6 +67,7 @@ export type IdleReason =
   | "not_due"
   | "before_definition"
   | "not_evaluated"
+  | "superseded"
   | "busy";
 export type MissedReason = "deadline" | "late_start" | "superseded";
 export type SkippedReason = "concurrency_forbid" | "too_many_active" | "state_recovered";
@@ -104,6 +107,7 @@ const CHECKS: Readonly<Record<OccasionSource, Checks>> = {
   interval: SLOT,
   "hint-interval": SLOT,
   "hint-oneshot": SLOT,
+  retry: SLOT,
   manual: ASKED,
 };
 
@@ -134,7 +138,15 @@ export function verdict(
   if (circumstances.successorDueAt !== null && circumstances.successorDueAt <= now) {
     return { kind: "missed", reason: "superseded" };
   }
-  return concurrencyVerdict(occasion, policy, active, startLimitAt(triggerLimitAt, circumstances.startGraceMs));
+  const startByAt = Math.min(startLimitAt(triggerLimitAt, circumstances.startGraceMs), lastSecondOf(occasion));
+  return concurrencyVerdict(occasion, policy, active, startByAt);
+}
+
+/** S43: nothing begins in the second in which it is not wanted any more. */
+function lastSecondOf(occasion: Occasion): EpochMs {
+  return occasion.decision === null && occasion.untilAt !== undefined
+    ? occasion.untilAt - SECOND_MS
+    : Number.POSITIVE_INFINITY;
 }
 
 /**
@@ -182,6 +194,9 @@ function idleReason(
   const { isTaken, isHeld, hasBirth } = CHECKS[occasion.source];
   if (isTaken(standing, occasion, active)) {
     return "already_handled";
+  }
+  if (isPast(lastSecondOf(occasion), now)) {
+    return "superseded";
   }
   if (isHeld && policy.suspend) {
     return "suspended";

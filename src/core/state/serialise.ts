@@ -28,6 +28,7 @@ export function serialiseDocument(document: StateDocument): string {
     LastRunAt: document.LastRunAt,
     Hints: document.Hints,
     EvaluatesFrom: document.EvaluatesFrom,
+    Retry: document.Retry,
   };
   return JSON.stringify(withUnknown(ordered, document));
 }
@@ -44,6 +45,8 @@ function activeInOrder(active: ActiveState): object {
     Source: active.Source,
     Confirmed: active.Confirmed,
     Holder: active.Holder,
+    RetryOf: active.RetryOf,
+    Attempt: active.Attempt,
   };
   return withUnknown(ordered, active);
 }
@@ -63,6 +66,8 @@ function entryInOrder(entry: HistoryEntry): object {
     Holder: entry.Holder,
     Status: entry.Status,
     DurationMs: entry.DurationMs,
+    RetryOf: entry.RetryOf,
+    Attempt: entry.Attempt,
   };
   return withUnknown(ordered, entry);
 }

@@ -25,6 +25,18 @@ export interface RunEntry {
   readonly endedAt: string | null;
   /** null: it is not known to have ended. */
   readonly ending: Ending | null;
+  /** S43: of a further attempt, the period and the how manieth; null of any other run. */
+  readonly retryOf: string | null;
+  readonly attempt: number | null;
+}
+
+/** S43: what was last planned after a failed attempt of the period. */
+export interface RetryEntry {
+  readonly kind: "retry";
+  readonly at: EpochMs;
+  readonly attempt: number;
+  readonly due: string;
+  readonly isDropped: boolean;
 }
 
 export interface GapEntry {
@@ -67,7 +79,15 @@ export interface HintEndEntry {
   readonly hint: string;
 }
 
-export type LedgerEntry = PeriodEntry | RunEntry | GapEntry | PauseEntry | ResumeEntry | HintEntry | HintEndEntry;
+export type LedgerEntry =
+  | PeriodEntry
+  | RunEntry
+  | GapEntry
+  | PauseEntry
+  | ResumeEntry
+  | HintEntry
+  | HintEndEntry
+  | RetryEntry;
 
 export interface RawRecord {
   readonly at: EpochMs;
@@ -92,6 +112,8 @@ export function readLedgerEntry({ at, kind, text }: RawRecord): LedgerEntry | nu
       return { kind, at };
     case "hint":
       return hintEntry(at, raw);
+    case "retry":
+      return retryEntry(at, raw);
     default:
       return null;
   }
@@ -132,6 +154,8 @@ function runEntry(at: EpochMs, raw: Fields): RunEntry {
     startedAt: textOf(raw["started_at"]),
     endedAt: textOf(raw["ended_at"]),
     ending: textOf(raw["ended_at"]) === null ? null : readEnding(raw),
+    retryOf: textOf(raw["retry_of"]),
+    attempt: numberOf(raw["attempt"]),
   };
 }
 
@@ -149,6 +173,13 @@ function gapEntry(at: EpochMs, raw: Fields): GapEntry {
     notedAt: textOf(raw["at"]) ?? "",
     reason: textOf(raw["reason"]),
   };
+}
+
+function retryEntry(at: EpochMs, raw: Fields): RetryEntry | null {
+  const [attempt, due] = [numberOf(raw["attempt"]), textOf(raw["due"])];
+  return attempt === null || due === null
+    ? null
+    : { kind: "retry", at, attempt, due, isDropped: raw["dropped"] === true };
 }
 
 function hintEntry(at: EpochMs, raw: Fields): HintEntry | null {

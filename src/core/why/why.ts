@@ -8,6 +8,7 @@ import { isHandled } from "../period/periods.js";
 import { activeStates, lastHandledAt } from "../state/document.js";
 import { type Ending, endingFields, type HolderKind, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
+import { attemptsText, furtherAttempts, isRetryRunning } from "./attempts.js";
 import {
   type Finding,
   type Period,
@@ -53,11 +54,17 @@ function answer(facts: WhyFacts, period: Period | null, finding: Finding): WhyAn
     window_start: record?.decision?.window_start ?? instantText(decision?.windowStartAt ?? null),
     window_end: record?.decision?.window_end ?? instantText(decision?.windowEndAt ?? null),
     run: run === null ? null : runOf(run),
+    ...attemptsOf(facts),
     from: instantText(finding.from ?? null),
     until: instantText(finding.until ?? null),
     nearest: finding.nearest ?? [],
     decision: record?.decision ?? null,
   };
+}
+
+function attemptsOf(facts: WhyFacts): Pick<WhyAnswer, "attempts"> {
+  const further = furtherAttempts(facts);
+  return further.length === 0 ? {} : { attempts: further.map(runOf) };
 }
 
 function instantText(at: EpochMs | null): string | null {
@@ -90,7 +97,8 @@ const REASON_TEXTS: Readonly<Record<string, string>> = {
   rewound: "an operator moved the state back",
 };
 
-function executed({ entries, nominalAt, document }: WhyFacts): Finding {
+function executed(facts: WhyFacts): Finding {
+  const { entries, nominalAt, document } = facts;
   const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && isPeriod(entry.source));
   const id = formatInstant(nominalAt);
   const active = document === null ? [] : activeStates(document);
@@ -101,11 +109,12 @@ function executed({ entries, nominalAt, document }: WhyFacts): Finding {
     return { kind: "running", text, run: run?.kind === "run" ? run : null };
   }
   if (run?.kind !== "run") return { kind: "executed", text: "executed" };
-  return { kind: "executed", reason: run.ending?.reason ?? null, text: executedText(run), run };
+  const text = `executed: ${runText(run)}${attemptsText(facts, run, runText)}`;
+  return { kind: isRetryRunning(facts) ? "running" : "executed", reason: run.ending?.reason ?? null, text, run };
 }
 
-function executedText({ startedAt, endedAt, holder, ending }: RunEntry): string {
-  const begun = `executed: started ${startedAt ?? "at an unknown time"}`;
+function runText({ startedAt, endedAt, holder, ending }: RunEntry): string {
+  const begun = `started ${startedAt ?? "at an unknown time"}`;
   if (endedAt === null || ending === null) return begun;
   const { reason } = ending;
   return `${begun}, ended ${endedAt}, ${howText(ending, holder)}${reason === null ? "" : ` (${reason})`}`;

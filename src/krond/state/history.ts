@@ -2,7 +2,7 @@
 import { isPeriod } from "../../core/period/occasion.js";
 import { type EndingFields, endingFields, holderField, NO_ENDING_FIELDS } from "../../core/state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../../core/time/instant.js";
-import type { HintEndEntry, HintEntry, LedgerEntry, RunEntry } from "../../core/why/records.js";
+import type { HintEndEntry, HintEntry, LedgerEntry, RetryEntry, RunEntry } from "../../core/why/records.js";
 import type { StateReader } from "../../persist/store.js";
 import { entriesUpTo, isKnown } from "./ledger-view.js";
 
@@ -22,6 +22,9 @@ export interface HistoryRow extends EndingFields {
   readonly chosen_time: string | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
+  /** Of a further attempt of a period: which period, and the how manieth attempt. */
+  readonly retry_of?: string;
+  readonly attempt?: number;
 }
 
 /** A period and its run are two records; other kinds lie between them. */
@@ -43,7 +46,7 @@ export function rowsOf(entries: readonly LedgerEntry[]): HistoryRow[] {
     entries.flatMap((entry) => (entry.kind === "run" && isPeriod(entry.source) ? [[entry.at, entry] as const] : [])),
   );
   return entries.flatMap((entry) => {
-    if (entry.kind === "hint" || entry.kind === "hint_end") return [];
+    if (isUntold(entry)) return [];
     if (entry.kind === "run" && isPeriod(entry.source)) return [];
     return [rowOf(entry, runs.get(entry.at) ?? null)];
   });
@@ -59,7 +62,12 @@ const EMPTY = {
   signal: null,
 };
 
-type Told = Exclude<LedgerEntry, HintEntry | HintEndEntry>;
+type Untold = HintEntry | HintEndEntry | RetryEntry;
+type Told = Exclude<LedgerEntry, Untold>;
+
+function isUntold(entry: LedgerEntry): entry is Untold {
+  return entry.kind === "hint" || entry.kind === "hint_end" || entry.kind === "retry";
+}
 
 function rowOf(entry: Told, run: RunEntry | null): HistoryRow {
   const period_id = idOf(entry);
@@ -77,6 +85,7 @@ function rowOf(entry: Told, run: RunEntry | null): HistoryRow {
         source: entry.source,
         outcome: "executed",
         ...runFields(entry),
+        ...attemptFields(entry),
       };
     case "gap": {
       const count = entry.isCountExact ? `${entry.count}` : `at least ${entry.count}`;
@@ -98,6 +107,11 @@ function rowOf(entry: Told, run: RunEntry | null): HistoryRow {
 /** A slot may be sub-second (S40); when somebody paused a job is told to the second (S1). */
 function idOf({ kind, at }: LedgerEntry): string {
   return kind === "run" || kind === "period" ? formatInstant(at) : formatSecond(at);
+}
+
+/** S43. */
+function attemptFields({ retryOf, attempt }: RunEntry): Pick<HistoryRow, "retry_of" | "attempt"> {
+  return retryOf === null || attempt === null ? {} : { retry_of: retryOf, attempt };
 }
 
 function runFields({ startedAt, endedAt, holder, ending }: RunEntry): Partial<HistoryRow> {

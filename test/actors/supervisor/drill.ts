@@ -54,8 +54,8 @@ export class Drill {
   readonly answers = new Map<string, string>();
   private jobs: readonly JobDefinition[];
   private readonly seen = new Map<string, JobDefinition>();
-  /** By attempt: the source of its claim, as it went into a batch; absent for a period. */
-  private readonly sources = new Map<string, string>();
+  /** By attempt: the source and slot of its claim, as it went into a batch; absent for a period. */
+  private readonly sources = new Map<string, { readonly source: string; readonly slot: string }>();
   private readonly hints: HintSpan[] = [];
   /** Seconds until a dead daemon is started again. */
   downSeconds = 1;
@@ -226,8 +226,8 @@ export class Drill {
 
   /** A document that a fault has damaged says nothing. */
   private noteSources(text: string | null): void {
-    for (const { AttemptID = "", Source } of text === null ? [] : activeIn(text)) {
-      if (Source !== undefined) this.sources.set(AttemptID, Source);
+    for (const { AttemptID = "", Source, PeriodID } of text === null ? [] : activeIn(text)) {
+      if (Source !== undefined) this.sources.set(AttemptID, { source: Source, slot: PeriodID });
     }
   }
 
@@ -237,8 +237,8 @@ export class Drill {
   }
 
   private nameOf({ attemptId, identity, periodId }: Begun): string {
-    const source = this.sources.get(attemptId);
-    return `${identity}@${periodId}${source === undefined ? "" : ` by ${source}`}`;
+    const slot = this.sources.get(attemptId);
+    return slot === undefined ? `${identity}@${periodId}` : `${identity}@${slot.slot} by ${slot.source}`;
   }
 
   /** Everything that is wrong at the end; empty when all is well. */
@@ -253,7 +253,9 @@ export class Drill {
 
   /** S40-S42: of slots there is more to know than that none was used twice. */
   private slots(): string[] {
-    const begun = this.world.begun.map((each) => ({ ...each, source: this.sources.get(each.attemptId) ?? null }));
+    const begun = this.world.begun.map((each) => {
+      return { ...each, source: this.sources.get(each.attemptId)?.source ?? null };
+    });
     return [...this.known()].flatMap((identity) => {
       const definition = this.seen.get(identity);
       if (definition === undefined) return [];
@@ -332,6 +334,7 @@ export function isManual({ output }: ProcessArm): boolean {
 interface ActiveText {
   readonly AttemptID?: string;
   readonly Source?: string;
+  readonly PeriodID: string;
 }
 
 function activeIn(text: string): readonly ActiveText[] {

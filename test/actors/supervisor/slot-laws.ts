@@ -41,7 +41,7 @@ export interface SlotCase {
 const SLACK_MS = 2 * SECOND_MS;
 
 export function slotViolations(slots: SlotCase): string[] {
-  return [...unasked(slots), ...inSpite(slots), ...pace(slots), ...leftOver(slots), ...lost(slots)];
+  return [...unasked(slots), ...inSpite(slots), ...pace(slots), ...leftOver(slots), ...lost(slots), ...retries(slots)];
 }
 
 /** S41: nothing runs for a hint that was not there, or that was over. */
@@ -107,6 +107,23 @@ function* lost({ definition, document, hints, now }: SlotCase): Iterable<string>
     const slot = document.LastSlot?.["hint-oneshot"];
     if (slot !== undefined && instantOf(slot) >= hint.nextRunAt) continue;
     yield `${definition.identity}: the run that a one-shot hint asked for was lost`;
+  }
+}
+
+/** S43: never without an attempt before it, never more than the job says, never when the next period is due. */
+function* retries({ begun, definition }: SlotCase): Iterable<string> {
+  const { schedule } = compileRule(definition);
+  const { retry } = definition.policy;
+  for (const [index, { source, periodId, at }] of begun.entries()) {
+    if (source !== "retry") continue;
+    const name = `${definition.identity}@${periodId}`;
+    const before = begun.slice(0, index).filter((run) => run.periodId === periodId);
+    const nextAt = schedule.next(instantOf(periodId));
+    if (retry === undefined || before.length > retry.max) yield `${name} was tried ${before.length + 1} times`;
+    // A claim that came to nothing in a crash was not seen to end either.
+    const isSeen = retry?.on.includes("unseen") !== true;
+    if (isSeen && !before.some((run) => run.source === null)) yield `${name} was retried before it was tried`;
+    if (nextAt !== null && at >= nextAt) yield `${name} was retried at ${at - nextAt} ms after the next period`;
   }
 }
 

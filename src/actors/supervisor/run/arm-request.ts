@@ -61,11 +61,17 @@ export function environmentOf(
     TZ: posixZone(definition.timezone),
     ...target.env,
     KRON_IDENTITY: definition.identity,
-    KRON_PERIOD_ID: attempt.periodId,
-    KRON_NOMINAL_TIME: attempt.periodId,
+    KRON_PERIOD_ID: periodOfRun(attempt),
+    KRON_NOMINAL_TIME: periodOfRun(attempt),
     KRON_CHOSEN_TIME: formatInstant(attempt.chosenAt),
     KRON_ATTEMPT_ID: attempt.attemptId,
+    ...(attempt.retry === undefined ? {} : { KRON_ATTEMPT: String(attempt.retry.attempt) }),
   };
+}
+
+/** S43: a further attempt is one of the same period, for the program and for whoever receives a request. */
+function periodOfRun({ periodId, retry }: AttemptParams): string {
+  return retry?.periodId ?? periodId;
 }
 
 /** The zone that the job is scheduled in. In TZ the sign of a fixed offset is turned round. */
@@ -84,9 +90,11 @@ export function armRequestOf(definition: JobDefinition, attempt: AttemptParams, 
 function requestOf(
   { identity }: JobDefinition,
   target: HttpTarget,
-  { attemptId, periodId, chosenAt }: AttemptParams,
+  attempt: AttemptParams,
   { http: settings }: RunPlace,
 ): RequestArm {
+  const { attemptId, chosenAt } = attempt;
+  const periodId = periodOfRun(attempt);
   const scheduledFor = formatInstant(chosenAt);
   return { kind: "request", attemptId, identity, periodId, scheduledFor, target, settings };
 }

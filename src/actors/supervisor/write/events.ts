@@ -9,6 +9,7 @@ import type { DecisionRecord } from "../../../core/decision/model.js";
 import { endingFields, holderField, isSuccess, withoutExcerpt } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
+import { retryFields } from "./ledger-text.js";
 
 export type SupervisorEventName =
   | "decision"
@@ -30,6 +31,8 @@ export type SupervisorEventName =
   | "resumed"
   | "hint_set"
   | "hint_ended"
+  | "retry_planned"
+  | "retry_dropped"
   | "removed"
   | "adopted"
   | "claim_refused"
@@ -75,7 +78,8 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       return outcomeEvent(fact, decision);
     case "run_started": {
       const { run, holder } = fact;
-      const fields = { pid: run.pid, attempt_id: run.attemptId, source: run.source, ...holderField(holder) };
+      const about = { source: run.source, ...retryFields(fact.retry), ...holderField(holder) };
+      const fields = { pid: run.pid, attempt_id: run.attemptId, ...about };
       return { at, identity, periodId: run.periodId, event: "started", component: "executor", level: "info", fields };
     }
     case "run_ended": {
@@ -83,11 +87,22 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       const fields = {
         pid: run.pid,
         source: run.source,
+        ...retryFields(fact.retry),
         ...endingFields(withoutExcerpt(ending)),
         ...holderField(holder),
       };
       const level = isSuccess(ending) ? "info" : "warn";
       return { at, identity, periodId: run.periodId, event: "completed", component: "executor", level, fields };
+    }
+    case "retry_planned": {
+      const { PeriodID: periodId, Attempt: attempt, At: due } = fact.retry;
+      const fields = { attempt, of: fact.of, due };
+      return { at, identity, periodId, event: "retry_planned", component: "scheduler", level: "info", fields };
+    }
+    case "retry_dropped": {
+      const { PeriodID: periodId, Attempt: attempt } = fact.retry;
+      const fields = { attempt };
+      return { at, identity, periodId, event: "retry_dropped", component: "scheduler", level: "info", fields };
     }
     case "periods_not_evaluated": {
       const { count, isCountExact, firstAt, lastAt, reason } = fact;
