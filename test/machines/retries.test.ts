@@ -101,6 +101,17 @@ describe("S43", () => {
     expect(other.wake("2026-03-01T13:30:00Z").filter((said) => said.includes("retry"))).toEqual([]);
   });
 
+  test("S41: while a hint holds there is none, and none afterwards when the next period was due meanwhile", () => {
+    const job = hourly();
+    ends(job, "2026-03-01T12:00:10Z", "a1", exit(1));
+    const expiresAt = at("2026-03-01T15:00:00Z");
+    const hint = { kind: "oneshot", nextRunAt: at("2026-03-01T14:50:00Z"), expiresAt, reason: "r" } as const;
+    job.tell("2026-03-01T12:00:20Z", { type: "HINT", hint });
+    expect(job.wake("2026-03-01T12:00:40Z")).toEqual([]);
+    job.tell("2026-03-01T14:10:00Z", { type: "UNHINT", kind: "all" });
+    expect(job.live).toBe("2026-03-01T15:00:00Z planned");
+  });
+
   test("S16: a job that is removed is not tried again, nor when it is there again", () => {
     const job = hourly();
     ends(job, "2026-03-01T12:00:10Z", "a1", exit(1));

@@ -433,6 +433,27 @@ export const MUTANTS = [
     tests: CRASH_TESTS,
   },
   {
+    name: "S43: a retry comes although the next period is due",
+    file: "src/core/period/retried.ts",
+    search: "if (untilAt !== null && Math.max(startsAt, now) >= untilAt) return null;",
+    replace: "",
+    tests: ["test/machines/retries.test.ts"],
+  },
+  {
+    name: "S43: a retry outlives the period after its own",
+    file: CLAIMS,
+    search: "const { LastReason: _, ...rest } = withoutRetry(document);",
+    replace: "const { LastReason: _, ...rest } = document;",
+    tests: ["test/machines/retries.test.ts"],
+  },
+  {
+    name: "S43: what nobody saw end is tried again unasked",
+    file: "src/core/state/retry.ts",
+    search: 'return "unseen";',
+    replace: 'return "exit";',
+    tests: ["test/machines/retries.test.ts"],
+  },
+  {
     name: "R14: a second GO sends a request again",
     file: "src/actors/dispatcher/http-dispatcher.ts",
     search: 'if (held?.phase !== "armed") return "gone";',
