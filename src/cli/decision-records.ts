@@ -41,9 +41,13 @@ export function recordsIn(value: unknown): Fields[] {
 
 /** A line of JSON, or of the text log, which has the record as `decision=`. */
 export function recordsInLine(line: string): Fields[] {
-  const value = parsed(line);
-  return recordsIn(value === undefined ? { decision: decisionInText(line) } : value);
+  const text = line.replace(PRIORITY, "");
+  const value = parsed(text);
+  return recordsIn(value === undefined ? { decision: decisionInText(text) } : value);
 }
+
+/** Before a line that a journal is to sort by importance. */
+const PRIORITY = /^<[0-7]>/;
 
 const MARK = " decision=";
 

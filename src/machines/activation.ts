@@ -6,6 +6,7 @@ import type { CompiledRule } from "../core/decision/model.js";
 import type { Policy } from "../core/job/definition.js";
 import { nextHintEndAt } from "../core/period/governed.js";
 import { type ActiveState, activeStates, hintsOf, holderOf, type StateDocument } from "../core/state/document.js";
+import { retryField } from "../core/state/facts.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
 import { resolve } from "./advance.js";
 import { ENGINE, type Engine } from "./engine.js";
@@ -101,9 +102,13 @@ export function nextWakeAt(activation: Activation, successorDueAt: EpochMs | nul
   return known.length === 0 ? null : Math.min(...known);
 }
 
-function periodWakeAt({ job, period }: Activation, successorDueAt: EpochMs | null): EpochMs | null {
+function periodWakeAt(activation: Activation, successorDueAt: EpochMs | null): EpochMs | null {
+  const { job, period } = activation;
   if (period === null || job.matches({ standing: "suspended" })) {
     return null;
+  }
+  if (waitsForRun(activation)) {
+    return untilAt(period);
   }
   const pausedUntilAt = pauseEndAt(job);
   if (period.matches({ eligible: "retrying" })) {
@@ -111,6 +116,17 @@ function periodWakeAt({ job, period }: Activation, successorDueAt: EpochMs | nul
   }
   const isWaiting = period.matches("planned") || period.matches({ eligible: "judging" });
   return isWaiting ? Math.max(period.context.occasion.dueAt, pausedUntilAt) : null;
+}
+
+function untilAt({ context: { occasion } }: PeriodSnapshot): EpochMs | null {
+  return occasion.source === "cron" ? null : (occasion.untilAt ?? null);
+}
+
+/** S41: a slot that is due beside a run: the end of the run is told, and the clock changes nothing until then. */
+function waitsForRun({ period, attempts }: Activation): boolean {
+  const verdict = period?.context.verdict;
+  const isBusy = verdict?.kind === "nothing" && verdict.reason === "busy";
+  return isBusy && period?.matches({ eligible: "judging" }) === true && attempts.length > 0;
 }
 
 function pauseEndAt(job: JobSnapshot): EpochMs {
@@ -129,6 +145,7 @@ function adopted(active: ActiveState, scope: JobScope): ExecutionSnapshot {
         periodId: active.PeriodID,
         slotAt: instantOf(active.PeriodID) ?? 0,
         chosenAt: instantOf(active.ChosenTime) ?? 0,
+        ...retryField(active),
       },
       startByAt: 0,
       killGraceMs: scope.killGraceMs,

@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import type { LostTime } from "../core/period/cause.js";
-import { isOwnSource, recordedSource } from "../core/period/occasion.js";
+import { isOwnSource, isPeriod, type OccasionSource, recordedSource } from "../core/period/occasion.js";
 import type { ActiveRun, RunKey } from "../core/period/policy.js";
 import { activeRuns, isSameRun, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending } from "../core/state/ending.js";
@@ -219,7 +219,7 @@ export class Draft {
 
   private attemptIdFor({ source, periodId }: Omit<AttemptParams, "attemptId">): string {
     const { gate } = this.moment;
-    return gate !== null && source === null && gate.periodId === periodId ? gate.attemptId : this.moment.freshId();
+    return gate !== null && isPeriod(source) && gate.periodId === periodId ? gate.attemptId : this.moment.freshId();
   }
 
   private replace(changed: Attempt): void {
@@ -274,7 +274,15 @@ export class Draft {
       throw new Error("invariant broken: an attempt without an occasion that can be started");
     }
     const { source, periodId, slotAt, chosenAt } = occasion;
-    this.arm({ source: recordedSource(source), periodId, slotAt, chosenAt }, startByAt);
+    this.arm({ source: recordedSource(source), periodId, slotAt, chosenAt, ...this.followed(source) }, startByAt);
+  }
+
+  /** S43: what a further attempt is one of. */
+  private followed(source: OccasionSource): Pick<AttemptParams, "retry"> {
+    const { Retry } = this.document;
+    return source !== "retry" || Retry === undefined
+      ? {}
+      : { retry: { periodId: Retry.PeriodID, attempt: Retry.Attempt } };
   }
 
   private endVictims(victims: readonly RunKey[]): void {
@@ -305,7 +313,8 @@ export class Draft {
   private recordEnd(attemptId: string, ending: Ending): void {
     const execution = this.attempt(attemptId)?.execution;
     if (execution !== undefined) {
-      this.tellJob({ type: "RUN_ENDED", run: runKeyOf(execution.context), ending, now: this.moment.now });
+      const retry = this.scope.policy.retry ?? null;
+      this.tellJob({ type: "RUN_ENDED", run: runKeyOf(execution.context), ending, retry, now: this.moment.now });
       this.tellClaimedPeriod(attemptId, { type: "COMPLETED", ending });
     }
   }

@@ -7,7 +7,7 @@ import type { ErrorCode } from "../core/base/errors/registry.js";
 import type { ActiveRun } from "../core/period/policy.js";
 import type { StateDocument } from "../core/state/document.js";
 import type { Ending } from "../core/state/ending.js";
-import type { LedgerFact } from "../core/state/facts.js";
+import type { LedgerFact, RetryFact } from "../core/state/facts.js";
 import type { Closing } from "../core/state/period-transitions.js";
 import type { EpochMs } from "../core/time/instant.js";
 
@@ -49,6 +49,8 @@ export interface AttemptParams {
   readonly periodId: string;
   readonly slotAt: EpochMs;
   readonly chosenAt: EpochMs;
+  /** S43: of a further attempt. */
+  readonly retry?: RetryFact;
 }
 
 export type EffectType = keyof EffectParams;

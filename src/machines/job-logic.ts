@@ -3,6 +3,7 @@
 import { assertNever } from "../core/base/result.js";
 import type { Decision } from "../core/decision/model.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
+import type { RetryRule } from "../core/job/definition.js";
 import { isPaused, type RunKey } from "../core/period/policy.js";
 import type { Aftermath } from "../core/state/aftermath.js";
 import { define, pause, redate, resume, retire } from "../core/state/definition-transitions.js";
@@ -10,7 +11,14 @@ import { activeStates, type StateDocument, standingOf } from "../core/state/docu
 import type { Ending, Holder } from "../core/state/ending.js";
 import type { LedgerFact } from "../core/state/facts.js";
 import { clearHints, expireHints, setHint } from "../core/state/hint-transitions.js";
-import { type Closing, claimPeriod, claimSlot, closePeriod, type SlotClaim } from "../core/state/period-transitions.js";
+import {
+  type Closing,
+  claimPeriod,
+  claimSlot,
+  closePeriod,
+  dropRetry,
+  type SlotClaim,
+} from "../core/state/period-transitions.js";
 import { completeRun, confirmRun } from "../core/state/run-transitions.js";
 import { type Transition, unchanged } from "../core/state/transition.js";
 import type { EpochMs } from "../core/time/instant.js";
@@ -45,7 +53,15 @@ export type RecordEvent =
   | ({ readonly type: "CLAIM_SLOT"; readonly now: EpochMs } & SlotClaim)
   | { readonly type: "CLOSE"; readonly decision: Decision; readonly closing: Closing; readonly now: EpochMs }
   | { readonly type: "RUN_CONFIRMED"; readonly run: RunKey }
-  | { readonly type: "RUN_ENDED"; readonly run: RunKey; readonly ending: Ending; readonly now: EpochMs }
+  | {
+      readonly type: "RUN_ENDED";
+      readonly run: RunKey;
+      readonly ending: Ending;
+      /** S43: the rule in force; absent or null: nothing is tried again. */
+      readonly retry?: RetryRule | null;
+      readonly now: EpochMs;
+    }
+  | { readonly type: "RETRY_DROPPED"; readonly now: EpochMs }
   | { readonly type: "DEFINED"; readonly hash: string; readonly carriedAt: EpochMs | null; readonly now: EpochMs }
   /** S14: the clock is behind what the document is dated. */
   | { readonly type: "REDATED"; readonly now: EpochMs }
@@ -100,7 +116,9 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
     case "RUN_CONFIRMED":
       return { document: confirmRun(document, event.run), facts: [] };
     case "RUN_ENDED":
-      return completeRun(document, event.run, event.ending, event.now, historyLimit);
+      return completeRun(document, event.run, event.ending, event.now, historyLimit, event.retry);
+    case "RETRY_DROPPED":
+      return dropRetry(document, event.now);
     case "DEFINED":
       return define(document, event.hash, event.carriedAt, event.now);
     case "REDATED":

@@ -4,9 +4,9 @@
  */
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { type LostTime, missedCause } from "../core/period/cause.js";
-import { deadlineAt, deadlineMsOf, retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
+import { retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
 import { isOwnSource } from "../core/period/occasion.js";
-import type { Verdict } from "../core/period/policy.js";
+import { triedUntilAt, type Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
 import { type EpochMs, floorToSecond } from "../core/time/instant.js";
 import { type Draft, isUnclaimed } from "./draft.js";
@@ -55,9 +55,8 @@ function explained(draft: Draft, judged: Extract<Verdict, { kind: "missed" }>): 
 
 /** S20: null: there is no limit. */
 function limitOf({ scope }: Draft, { occasion, heldUntilAt }: PeriodContext): EpochMs | null {
-  const { chosenAt } = occasion;
-  if (occasion.source !== "cron" || chosenAt === null) return null;
-  return deadlineAt(chosenAt, deadlineMsOf(scope.policy.deadlineMs, occasion.decision), heldUntilAt);
+  const limitAt = triedUntilAt(occasion, scope.policy, heldUntilAt);
+  return Number.isFinite(limitAt) ? limitAt : null;
 }
 
 /** Carries a verdict to the occasion. True: it is settled or passed, look at the next. */
@@ -83,19 +82,22 @@ function leave(draft: Draft, reason: Extract<Verdict, { kind: "nothing" }>["reas
     case "already_handled":
     case "before_definition":
     case "not_evaluated":
+    case "superseded":
       passOver(draft, reason);
       return true;
     default:
-      // One that was being started is judged again from the beginning when it may be.
-      if (draft.period?.matches("planned") === false) {
+      // One that was being started is judged again from the beginning when it may be; one that waits for a run says so.
+      if (draft.period?.matches("planned") === false || reason === "busy") {
         draft.tellPeriod({ type: "JUDGED", verdict: { kind: "nothing", reason }, now: draft.moment.now });
       }
       return false;
   }
 }
 
+type PassedReason = "already_handled" | "before_definition" | "not_evaluated" | "superseded";
+
 /** S14: what is not triggered gets no outcome; why is for the ledger. */
-function passOver(draft: Draft, reason: "already_handled" | "before_definition" | "not_evaluated"): void {
+function passOver(draft: Draft, reason: PassedReason): void {
   const context = draft.period?.context;
   if (context === undefined) {
     return;
@@ -115,10 +117,10 @@ function passOver(draft: Draft, reason: "already_handled" | "before_definition" 
 export function failStart(draft: Draft, code: ErrorCode): void {
   const { period, moment } = draft;
   const occasion = period?.context.occasion;
-  if (period === null || occasion === undefined || occasion.chosenAt === null || !isUnderWay(draft)) {
+  if (period === null || occasion === undefined || !isUnderWay(draft)) {
     return;
   }
-  const limitAt = limitOf(draft, period.context) ?? Number.POSITIVE_INFINITY;
+  const limitAt = triedUntilAt(occasion, draft.scope.policy, period.context.heldUntilAt);
   const dueAgainAt = retryAt(period.context.failures + 1, limitAt, moment.now);
   draft.tellPeriod({ type: "START_FAILED", code, retryAt: dueAgainAt });
 }

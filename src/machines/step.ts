@@ -5,14 +5,21 @@
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isGoverned } from "../core/period/governed.js";
-import { isPast, startLimitAt } from "../core/period/lateness.js";
-import { isOwnSource, recordedSource, type SlotOccasion } from "../core/period/occasion.js";
-import { isDatedAhead } from "../core/period/policy.js";
-import { activeRuns, isSlotUsed, type StateDocument, standingOf } from "../core/state/document.js";
+import {
+  type AskedSource,
+  isAskedSource,
+  isOwnSource,
+  isPeriod,
+  recordedSource,
+  type SlotOccasion,
+  slotOccasion,
+} from "../core/period/occasion.js";
+import { isDatedAhead, USUAL } from "../core/period/policy.js";
+import { activeRuns, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import { hintsAfter } from "../core/state/hint-transitions.js";
 import type { SlotClaim } from "../core/state/period-transitions.js";
-import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
+import type { EpochMs } from "../core/time/instant.js";
 import type { Activation, Attempt, JobScope } from "./activation.js";
 import { Draft, type Ended, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
@@ -39,7 +46,7 @@ export type ActivationEvent =
   /** Cancel what was started. */
   | { readonly type: "END"; readonly attemptId: string; readonly reason: string }
   /** S40: run now, outside the job's own periods. */
-  | { readonly type: "RUN"; readonly source: string; readonly slotAt: EpochMs }
+  | { readonly type: "RUN"; readonly source: AskedSource; readonly slotAt: EpochMs }
   /**
    * The scope of this step is a new one: another rule, policy or command. `hash` names the scheduling rule; `carriedAt` is
    * the period that was live under the old one (`carriedPeriod`).
@@ -249,7 +256,7 @@ function giveUp(draft: Draft, attemptId: string, document: StateDocument): void 
   draft.tellAttempt(attemptId, { type: "REFUSED" });
   dropLive(draft);
   draft.reread(document);
-  draft.passedAt = refused?.source === null ? refused.slotAt : null;
+  draft.passedAt = refused !== undefined && isPeriod(refused.source) ? refused.slotAt : null;
   evaluate(draft, false);
 }
 
@@ -265,7 +272,7 @@ function claim(draft: Draft, attemptId: string, holder: Holder): void {
   if (isOwnSource(attempt.execution.context.attempt.source)) {
     claimLive(draft, attempt, holder);
   } else {
-    claimSlot(draft, attempt, holder);
+    claimAsked(draft, attempt, holder);
   }
 }
 
@@ -305,29 +312,37 @@ function slotOf(draft: Draft, { source, slotAt }: SlotOccasion): Pick<SlotClaim,
   return { source, slotAt, aftermath: aftermathOf(draft, left, moment.now) };
 }
 
-/** S40: the operator's wish or a hint's is not judged by the job's policy, but it runs once, and not long after. */
-function claimSlot(draft: Draft, { execution }: Attempt, holder: Holder): void {
-  const { document, moment } = draft;
+/** S40: what somebody asked for is no live occasion, and is judged as one all the same (S21). */
+function claimAsked(draft: Draft, { execution }: Attempt, holder: Holder): void {
+  const { document, engine, moment, scope } = draft;
   const { attempt, startByAt } = execution.context;
   const { attemptId, source, slotAt } = attempt;
-  if (source === null || isSlotUsed(document, source, slotAt) || isPast(startByAt, moment.now)) {
+  const asked = isAskedSource(source) ? slotOccasion(source, slotAt, moment.now) : null;
+  const [standing, active] = [standingOf(document), activeRuns(document)];
+  const verdict = asked && engine.claimVerdict(standing, asked, scope.policy, active, moment.now, startByAt);
+  if (asked === null || verdict?.kind !== "start") {
     draft.tellAttempt(attemptId, { type: "CLOSE" });
     return;
   }
-  draft.tellJob({ type: "CLAIM_SLOT", source, slotAt, aftermath: null, holder, attemptId, now: moment.now });
+  draft.tellJob({ type: "CLAIM_SLOT", ...slotOf(draft, asked), holder, attemptId, now: moment.now });
   draft.tellAttempt(attemptId, { type: "CLAIM" });
 }
 
-function run(draft: Draft, source: string, slotAt: EpochMs): void {
-  const isAsked = draft.attempts.some(
+function run(draft: Draft, source: AskedSource, slotAt: EpochMs): void {
+  const { attempts, document, engine, moment, scope } = draft;
+  const isAsked = attempts.some(
     ({ execution: { context } }) => context.attempt.source === source && context.attempt.slotAt === slotAt,
   );
-  if (isAsked || isSlotUsed(draft.document, source, slotAt)) {
+  if (isAsked) {
     return;
   }
-  const fromAt = floorToSecond(Math.max(slotAt, draft.moment.now));
-  const startByAt = startLimitAt(fromAt, draft.scope.startGraceMs);
-  draft.arm({ source, periodId: formatInstant(slotAt), slotAt, chosenAt: slotAt }, startByAt);
+  const asked = slotOccasion(source, slotAt, moment.now);
+  const circumstances = { ...USUAL, startGraceMs: scope.startGraceMs };
+  const standing = standingOf(document);
+  const verdict = engine.verdict(standing, asked, scope.policy, activeRuns(document), moment.now, circumstances);
+  if (verdict.kind === "start") {
+    draft.arm({ source, periodId: asked.periodId, slotAt, chosenAt: slotAt }, verdict.startByAt);
+  }
 }
 
 /** S16: the decision of the first unhandled period is made anew, and a gate that was made for the old one is closed. */
@@ -336,6 +351,10 @@ function define(draft: Draft, hash: string, carriedAt: EpochMs | null): void {
   dropLive(draft);
   draft.tellJob({ type: "CONFIGURED", isSuspended: policy.suspend, historyLimit });
   draft.tellJob({ type: "DEFINED", hash, carriedAt, now: draft.moment.now });
+  // S43: one more attempt than there are to be by now.
+  if ((draft.document.Retry?.Attempt ?? 0) > (policy.retry?.max ?? 0) + 1) {
+    draft.tellJob({ type: "RETRY_DROPPED", now: draft.moment.now });
+  }
   draft.passedAt = null;
   evaluate(draft, true);
 }

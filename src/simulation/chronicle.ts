@@ -6,8 +6,8 @@
 import type { RequestWitness } from "../actors/dispatcher/simulated-dispatcher.js";
 import type { HostWitness } from "../actors/launcher/daemon/simulated-launcher.js";
 import type { ArmRequest } from "../actors/runner/port.js";
-import { isOwnSource } from "../core/period/occasion.js";
-import { type Ending, endingText, resultOf } from "../core/state/ending.js";
+import { isAskedSource, isOwnSource, isPeriod } from "../core/period/occasion.js";
+import { type Ending, endingText, isSuccess, resultOf } from "../core/state/ending.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Batch } from "../persist/store.js";
 import { countUp, JobHistory, minuteOf } from "./job-history.js";
@@ -37,6 +37,7 @@ export interface Lateness {
 interface Claim {
   readonly source: string | null;
   readonly periodId: string;
+  readonly retryOf: string | null;
 }
 
 /** A broken promise is told once for each place; more of the same says nothing new. */
@@ -86,14 +87,16 @@ export class Chronicle implements HostWitness, RequestWitness {
 
   executed(request: ArmRequest, startedAt: EpochMs): void {
     const { attemptId } = request;
-    const { identity, periodId, chosenAt } = nameOfRun(request);
+    const { identity, periodId: told, chosenAt } = nameOfRun(request);
     const job = this.job(identity);
     const claim = this.claims.get(attemptId);
-    if (claim === undefined) this.violate(`${identity}@${periodId} began without a durable claim`);
+    if (claim === undefined) this.violate(`${identity}@${told} began without a durable claim`);
+    // A further attempt is told the period that it is of, and has a slot of its own (S43).
+    const periodId = claim?.periodId ?? told;
     const source = claim?.source ?? null;
-    this.once(job, source, periodId, startedAt);
+    this.once(job, claim ?? { source, periodId, retryOf: null }, startedAt);
     this.mayStart(job, source, periodId);
-    if (source === null) this.late(job, periodId, startedAt, chosenAt);
+    if (isPeriod(source)) this.late(job, periodId, startedAt, chosenAt);
     this.begun(job, attemptId, source, startedAt);
     this.onStart({ identity, periodId, source, startedAt, chosenAt });
   }
@@ -104,14 +107,14 @@ export class Chronicle implements HostWitness, RequestWitness {
     this.onEnd(request);
   }
 
-  private once(job: JobHistory, source: string | null, periodId: string, startedAt: EpochMs): void {
+  private once(job: JobHistory, { source, periodId, retryOf }: Claim, startedAt: EpochMs): void {
     const minute = minuteOf(instantOf(periodId));
     const slot = `${source}@${periodId}`;
-    const isRepeat = source === null ? job.starts.has(minute) : job.slots.has(slot);
-    if (source === null) job.starts.set(minute, startedAt);
+    const isRepeat = isPeriod(source) ? job.starts.has(minute) : job.slots.has(slot);
+    if (isPeriod(source)) job.starts.set(minute, startedAt);
     else {
       job.slots.add(slot);
-      job.slotStarts.push({ source, slotAt: instantOf(periodId), startedAt });
+      job.slotStarts.push({ source, slotAt: instantOf(periodId), startedAt, retryOf });
     }
     if (!isRepeat) return;
     this.duplicates += 1;
@@ -141,9 +144,10 @@ export class Chronicle implements HostWitness, RequestWitness {
     job.running.add(attemptId);
     job.peak = Math.max(job.peak, job.running.size);
     job.started += 1;
-    if (source === "manual") job.manual += 1;
+    if (isAskedSource(source)) job.manual += 1;
     else if (source === "interval") job.intervals += 1;
-    else if (source !== null) job.hinted += 1;
+    else if (source === "retry") job.retried += 1;
+    else if (!isPeriod(source)) job.hinted += 1;
     this.running += 1;
     if (this.running > this.runningPeak.count) this.runningPeak = { count: this.running, at: startedAt };
     const at = floorToSecond(startedAt);
@@ -178,21 +182,26 @@ export class Chronicle implements HostWitness, RequestWitness {
   }
 
   private noteRun(job: JobHistory, record: Extract<ReadRecord, { kind: "run" }>): void {
-    const { attemptId, source, periodId, ending } = record;
+    const { attemptId, source, periodId, retryOf, ending, endedAt } = record;
     if (ending === null) {
-      if (attemptId !== null) this.claims.set(attemptId, { source, periodId });
+      if (attemptId !== null) this.claims.set(attemptId, { source, periodId, retryOf });
       return;
     }
     if (attemptId !== null) this.claims.delete(attemptId);
+    if (endedAt !== null && !isSuccess(ending)) noteFailure(job, retryOf ?? periodId, endedAt);
     countUp(job.exits, exitName(ending));
     if (isFailure(ending)) job.failed += 1;
     if (ending.reason !== null) countUp(job.reasons, `run: ${ending.reason}`);
-    const hasRun = source !== null || job.starts.has(minuteOf(instantOf(periodId)));
+    const hasRun = !isPeriod(source) || job.starts.has(minuteOf(instantOf(periodId)));
     const hasResult = ending.kind === "answered" || (ending.kind === "exited" && ending.code !== null);
     if (hasResult && !hasRun) {
       this.violate(`${job.identity}@${periodId} has a result on record and never began`);
     }
   }
+}
+
+function noteFailure({ failures }: JobHistory, periodId: string, at: EpochMs): void {
+  failures.set(periodId, [...(failures.get(periodId) ?? []), at]);
 }
 
 /** What a daemon ends on purpose is no failure of the run. */

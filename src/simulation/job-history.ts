@@ -38,6 +38,8 @@ export interface SlotStart {
   readonly source: string;
   readonly slotAt: EpochMs;
   readonly startedAt: EpochMs;
+  /** Of a further attempt: the period that it is one of. */
+  readonly retryOf?: string | null;
 }
 
 /** What went on around the jobs, in instants of the wall clock. */
@@ -85,6 +87,9 @@ export class JobHistory {
   manual = 0;
   intervals = 0;
   hinted = 0;
+  retried = 0;
+  /** By period: when an attempt of it ended badly. */
+  readonly failures = new Map<string, EpochMs[]>();
   overlaps = 0;
   peak = 0;
   refused = 0;

@@ -11,6 +11,7 @@ import { longestDeadlineMs } from "../core/period/lateness.js";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../core/time/instant.js";
 import { type Circumstances, countUp, type JobHistory, minuteOf, type Span } from "./job-history.js";
 import type { RecordedOutcome } from "./records.js";
+import { judgeRetries } from "./retry-oracle.js";
 import { judgeSlots } from "./slot-oracle.js";
 
 /** What became of a period. Those of the ledger, and the reasons for having no record. */
@@ -56,6 +57,7 @@ export function judgeJob(job: JobHistory, circumstances: Circumstances): Judgeme
     ...withoutRecord(job, circumstances, fates),
     ...untimely(job, circumstances),
     ...judgeSlots(job, circumstances),
+    ...judgeRetries(job, circumstances),
   ];
   return { fates, violations };
 }

@@ -14,8 +14,11 @@ export type ReadRecord =
       readonly source: string | null;
       readonly periodId: string;
       readonly attemptId: string | null;
+      /** Of a further attempt: the period that it is one of. */
+      readonly retryOf: string | null;
       /** null: it goes on. */
       readonly ending: Ending | null;
+      readonly endedAt: EpochMs | null;
     }
   | { readonly kind: "gap"; readonly firstAt: EpochMs; readonly lastAt: EpochMs }
   | { readonly kind: "other" };
@@ -33,7 +36,9 @@ export function readRecord({ kind, text }: LedgerRecord): ReadRecord {
     source: textOf(content["source"]),
     periodId: textOf(content["period_id"]) ?? "",
     attemptId: textOf(content["attempt_id"]),
+    retryOf: textOf(content["retry_of"]),
     ending: content["ended_at"] === null ? null : readEnding(content),
+    endedAt: content["ended_at"] === null ? null : instantOf(content["ended_at"]),
   };
 }
 

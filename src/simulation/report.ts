@@ -12,6 +12,7 @@ export interface JobFindings extends FateCounts {
   readonly periods: number;
   readonly started: number;
   readonly manual: number;
+  readonly retried: number;
   readonly intervals: number;
   readonly hinted: number;
   readonly failed: number;
@@ -100,6 +101,7 @@ function jobFindings(history: JobHistory, fates: ReadonlyMap<Fate, number>): Job
     manual: history.manual,
     intervals: history.intervals,
     hinted: history.hinted,
+    retried: history.retried,
     failed: history.failed,
     refused: history.refused,
     overlaps: history.overlaps,
@@ -126,6 +128,7 @@ function figuresOf(chronicle: Chronicle, jobs: readonly JobFindings[], { fatals 
     manual: total("manual"),
     intervals: total("intervals"),
     hinted: total("hinted"),
+    retried: total("retried"),
     failed: total("failed"),
     unknown_exits: sum(exits.filter(([name]) => name === "unknown").map(([, count]) => count)),
     still_running: total("still_running"),

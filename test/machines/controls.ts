@@ -133,3 +133,41 @@ export const SILENT_GAPS: Protocol = protocolOf({
   ...ENGINE,
   planOnReturn: (...args) => ({ ...planOnReturn(...args), gap: null }),
 });
+
+/** R14 taken out: a request whose answer nobody saw counts as one that was never sent. */
+export const UNSEEN_REOPENS: Protocol = protocolOf({
+  ...ENGINE,
+  job: withRecorder((context, event) => {
+    const next = recorded(context, event);
+    const isUnseen = event.type === "RUN_ENDED" && event.ending.kind === "unseen";
+    return isUnseen ? { ...next, document: unhandled(next.document ?? context.document) } : next;
+  }),
+});
+
+/** S42 taken out: the run of a one-shot hint leaves the hint, and its slot, as they were. */
+export const ONESHOT_KEPT: Protocol = protocolOf({
+  ...ENGINE,
+  job: withRecorder((context, event) => {
+    const next = recorded(context, event);
+    const { document } = context;
+    if (event.type !== "CLAIM_SLOT" || event.source !== "hint-oneshot" || document.Hints === undefined) {
+      return next;
+    }
+    const { LastSlot: _, ...rest } = next.document ?? document;
+    return { ...next, document: { ...rest, Hints: document.Hints } };
+  }),
+});
+
+const HINT_LATE_MS = 3_600_000;
+
+/** S41 taken out: a hint goes on when its TTL has passed. */
+export const HINT_SURVIVES: Protocol = {
+  engine: ENGINE,
+  step: (scope, activation, event, moment) => {
+    if (event.type !== "HINT") {
+      return step(scope, activation, event, moment);
+    }
+    const hint = { ...event.hint, expiresAt: event.hint.expiresAt + HINT_LATE_MS };
+    return step(scope, activation, { ...event, hint }, moment);
+  },
+};

@@ -29,7 +29,16 @@ export function keyOf(world: World): string {
   const { tick, daemon, disk, begun, outcomes, gateLosses, manualRuns, hintsSet } = world;
   const processes = world.processes
     .map((process) =>
-      [process.attemptId, process.source, process.periodId, process.pid, process.phase, process.latestAt].join(),
+      [
+        process.attemptId,
+        process.retry?.attempt,
+        process.retry?.periodId,
+        process.source,
+        process.periodId,
+        process.pid,
+        process.phase,
+        process.latestAt,
+      ].join(),
     )
     .sort();
   return JSON.stringify([
@@ -71,14 +80,14 @@ function documentKey(document: StateDocument): string {
   if (known !== undefined) {
     return known;
   }
-  const active = activeStates(document).map(({ PeriodID, PID, AttemptID, Source, Confirmed }) => [
-    ...[PeriodID, PID, AttemptID, Source, Confirmed],
+  const active = activeStates(document).map(({ PeriodID, PID, AttemptID, Source, Confirmed, Attempt }) => [
+    ...[PeriodID, PID, AttemptID, Source, Confirmed, Attempt],
   ]);
   const { LastHandledPeriodID, LastOutcome, LastSlot, Hints, EvaluatesFrom } = document;
   // Who has none of these goes by its schedule alone, for which it does not matter when it ran.
   const isPaced = Hints !== undefined || EvaluatesFrom !== undefined || LastSlot?.["interval"] !== undefined;
   const pace = isPaced ? [Hints, EvaluatesFrom, document.LastRunAt] : [];
-  const key = JSON.stringify([LastHandledPeriodID, LastOutcome, LastSlot, active, pace]);
+  const key = JSON.stringify([LastHandledPeriodID, LastOutcome, LastSlot, active, pace, document.Retry]);
   documents.set(document, key);
   return key;
 }
@@ -101,6 +110,7 @@ function activationKey({ job, period, attempts, passedAt, mustReturn, notedGapAt
       execution.context.attempt.attemptId,
       execution.context.attempt.source,
       execution.context.attempt.periodId,
+      execution.context.attempt.retry?.attempt,
       execution.context.startByAt,
       execution.context.holder?.pid,
       execution.context.endReason,

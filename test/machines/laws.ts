@@ -1,7 +1,7 @@
 /** What must never be, in any world: said as soon as it is. */
 import { activeStates } from "../../src/core/state/document.js";
 import { formatInstant } from "../../src/core/time/instant.js";
-import { PERIODS, type Process, type Setting, type World, type Write } from "./world.js";
+import { nowOf, PERIODS, type Process, type Setting, type World, type Write } from "./world.js";
 
 /** S13: no outcome, but said. A period may still get one, after a backward step of the clock. */
 const NOT_EVALUATED = "not evaluated";
@@ -37,19 +37,38 @@ export function commitViolation(before: World, after: World, { facts }: Write): 
 }
 
 /** S40: a manual run at the instant of a period is not that period. */
-export function nameOf({ source, periodId }: Process): string {
+export function nameOf({ source, periodId, retry }: Process): string {
+  if (retry !== undefined) return `attempt ${retry.attempt} of ${retry.periodId}`;
   return source === null ? periodId : `${source} ${periodId}`;
 }
 
-export function beginViolation({ scope }: Setting, world: World, process: Process): string | null {
+export function beginViolation({ scope, bounds }: Setting, world: World, process: Process): string | null {
   if ((world.begun[nameOf(process)] ?? 0) > 1) {
     return `${nameOf(process)} began twice`;
+  }
+  if (isRetriedTooLate(world, process)) {
+    return `${nameOf(process)} began when the next period was due`;
+  }
+  if (isBeyondHints(bounds, process)) {
+    return `${nameOf(process)} began for a hint that was over`;
   }
   // A manual run is not judged by the policy, so it may come between the claim of a period and its begin.
   const isBeside = world.processes.some(({ phase, source }) => phase === "running" && source === null);
   return isBeside && process.source === null && scope.policy.concurrency !== "allow"
     ? `${process.periodId} began beside another run`
     : null;
+}
+
+/** S43: an attempt is one of its period until the next is due; a process that was released may read its GO a little later. */
+function isRetriedTooLate(world: World, { retry, latestAt }: Process): boolean {
+  const nextAt = PERIODS.find((nominalAt) => retry !== undefined && formatInstant(nominalAt) > retry.periodId);
+  return retry !== undefined && nextAt !== undefined && Math.min(nowOf(world), latestAt) >= nextAt;
+}
+
+/** S41: what a hint would do at its end or later it does not do. */
+function isBeyondHints({ hints = [] }: Setting["bounds"], { source, periodId }: Process): boolean {
+  const kinds = hints.filter(({ kind }) => source === `hint-${kind}`);
+  return source?.startsWith("hint-") === true && kinds.every(({ expiresAt }) => formatInstant(expiresAt) <= periodId);
 }
 
 /** Every process that runs is on record, so that a restart knows of it and nothing starts beside it unknowingly. */

@@ -91,6 +91,63 @@ const GOVERNED_ROWS: readonly Row[] = [
   },
 ];
 
+/** R14: the same where the runs are requests, which nobody adopts after a crash and nobody sends again. */
+const REQUEST_ROWS: readonly Row[] = [
+  {
+    title: "requests, forbid",
+    concurrency: "forbid",
+    bounds: { ...bounds(4, 0, 0), holder: "request" },
+    began: 3,
+    outcomes: [...COMMON, "skipped"],
+  },
+  {
+    title: "requests, replace, an address is refused",
+    concurrency: "replace",
+    bounds: { ...bounds(2, 1, 0), holder: "request" },
+    began: 2,
+    outcomes: COMMON,
+  },
+  {
+    title: "requests, allow, one manual run is asked for twice (S40)",
+    concurrency: "allow",
+    bounds: { ...bounds(0, 0, 2), holder: "request" },
+    began: 2,
+    outcomes: ["executed"],
+  },
+  {
+    title: "requests, forbid, a one-shot hint (S42)",
+    concurrency: "forbid",
+    bounds: { ...bounds(2, 0, 0), hints: [oneshot(2)], holder: "request" },
+    began: 3,
+    outcomes: ["executed", "not evaluated", "skipped"],
+  },
+  {
+    title: "requests, forbid, an interval (S40)",
+    concurrency: "forbid",
+    bounds: { ...bounds(2, 1, 0), everyTicks: 1, holder: "request" },
+    began: 3,
+    outcomes: [],
+  },
+];
+
+/** S43: runs that fail are tried again until the next period is due; nobody knows how those of a dead daemon ended. */
+const RETRY_ROWS: readonly Row[] = [
+  {
+    title: "forbid, one retry",
+    concurrency: "forbid",
+    bounds: { ...bounds(2, 0, 0), retries: 1 },
+    began: 4,
+    outcomes: ["executed", "not evaluated", "skipped"],
+  },
+  {
+    title: "requests, allow, one retry",
+    concurrency: "allow",
+    bounds: { ...bounds(2, 0, 0), retries: 1, holder: "request" },
+    began: 4,
+    outcomes: ["executed", "not evaluated"],
+  },
+];
+
 /** As large as the time of a long run allows. */
 const LONG_GOVERNED_ROWS: readonly Row[] = [
   {
@@ -137,6 +194,8 @@ describe("R5: all reachable worlds: no period begins twice, no run is off the re
   it.each([
     ...ROWS,
     ...GOVERNED_ROWS,
+    ...REQUEST_ROWS,
+    ...RETRY_ROWS,
     ...(process.env["KRON_TEST_LONG"] === "1" ? [...LONG_ROWS, ...LONG_GOVERNED_ROWS] : []),
   ])("$title", (row) => {
     const seen = explore(settingOf({ concurrency: row.concurrency }, row.bounds, PRODUCTION));

@@ -3,14 +3,19 @@ import { describe, expect, it } from "vitest";
 import type { Concurrency } from "../../src/core/job/definition.js";
 import * as controls from "./controls.js";
 import { explore } from "./explore.js";
-import { settingOf } from "./world.js";
+import { type Bounds, EPOCH, settingOf, TICK_MS } from "./world.js";
 
 interface Row {
   readonly title: string;
   readonly protocol: controls.Protocol;
   readonly concurrency: Concurrency;
   readonly violation: string;
+  readonly bounds?: Partial<Bounds>;
 }
+
+const tick = (n: number): number => EPOCH + n * TICK_MS;
+const ONESHOT = { kind: "oneshot", nextRunAt: tick(1), expiresAt: tick(2), reason: "r" } as const;
+const INTERVAL = { kind: "interval", intervalMs: TICK_MS, expiresAt: tick(1), reason: "r" } as const;
 
 const ROWS: readonly Row[] = [
   {
@@ -67,11 +72,39 @@ const ROWS: readonly Row[] = [
     concurrency: "forbid",
     violation: "passed over in silence",
   },
+  {
+    title: "S23: a request before its claim: it is sent again after a crash",
+    protocol: controls.GO_FIRST,
+    concurrency: "forbid",
+    violation: "began twice",
+    bounds: { holder: "request" },
+  },
+  {
+    title: "R14: a request whose answer nobody saw is sent again after a restart",
+    protocol: controls.UNSEEN_REOPENS,
+    concurrency: "forbid",
+    violation: "began twice",
+    bounds: { holder: "request" },
+  },
+  {
+    title: "S42: a one-shot that is not consumed: its slot runs again",
+    protocol: controls.ONESHOT_KEPT,
+    concurrency: "allow",
+    violation: "hint-oneshot 2026-03-01T00:00:30Z began twice",
+    bounds: { hints: [ONESHOT], lastTick: 1 },
+  },
+  {
+    title: "S41: a hint that survives its TTL",
+    protocol: controls.HINT_SURVIVES,
+    concurrency: "allow",
+    violation: "for a hint that was over",
+    bounds: { hints: [INTERVAL] },
+  },
 ];
 
 describe("R5: the check fails without", () => {
-  it.each(ROWS)("$title", ({ title, protocol, concurrency, violation }) => {
-    const setting = settingOf({ concurrency }, { lastTick: 2, gateLosses: 0, manualRuns: 0 }, protocol);
+  it.each(ROWS)("$title", ({ title, protocol, concurrency, violation, bounds }) => {
+    const setting = settingOf({ concurrency }, { lastTick: 2, gateLosses: 0, manualRuns: 0, ...bounds }, protocol);
     const seen = explore(setting, (found) => found.includes(violation));
     console.info(`R5 control "${title}": ${seen.violation} after ${seen.trace.length} steps, ${seen.states} states`);
     expect(seen.violation).toContain(violation);

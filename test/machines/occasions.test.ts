@@ -62,7 +62,9 @@ describe("a job with an interval", () => {
     job.wake("2026-03-01T12:03:00Z");
     job.start("2026-03-01T12:03:00Z", "a1");
     expect(job.wake("2026-03-01T12:08:00Z")).toEqual([]);
-    expect([job.live, job.document.LastOutcome]).toEqual(["2026-03-01T12:08:00Z planned", ""]);
+    expect([job.live, job.document.LastOutcome]).toEqual(["2026-03-01T12:08:00Z eligible.judging", ""]);
+    // Until then the clock changes nothing, so that nobody is woken over and over.
+    expect(job.wakeAt).toBeNull();
     expect(job.exited("2026-03-01T12:09:30Z", "a1")).toEqual([
       "persist run_ended",
       "arm a2 interval 2026-03-01T12:08:00Z",
@@ -194,7 +196,7 @@ describe("hints", () => {
     job.wake("2026-03-01T12:03:00Z");
     job.start("2026-03-01T12:03:00Z", "a1");
     job.tell("2026-03-01T12:04:00Z", { type: "HINT", hint: oneshot("2026-03-01T12:04:00Z", "2026-03-01T12:05:00Z") });
-    expect(job.live).toBe("2026-03-01T12:04:00Z planned");
+    expect(job.live).toBe("2026-03-01T12:04:00Z eligible.judging");
     expect(job.wake("2026-03-01T12:05:00Z")).toEqual(["persist hint_ended"]);
     expect(job.exited("2026-03-01T12:06:00Z", "a1")).toEqual(["persist run_ended"]);
     expect(job.live).toBe("2026-03-01T12:08:00Z planned");

@@ -44,6 +44,8 @@ export interface Process {
   /** null for the job's own periods. */
   readonly source: string | null;
   readonly periodId: string;
+  /** S43: of a further attempt. */
+  readonly retry?: { readonly periodId: string; readonly attempt: number };
   readonly pid: number;
   /** `released`: GO lies in the pipe, and will be read whatever becomes of the daemon. */
   readonly phase: "gated" | "released" | "running";
@@ -67,6 +69,8 @@ export interface World {
 }
 
 export interface Setting {
+  /** Who holds the runs. A request lives and dies with its daemon: none is adopted. */
+  readonly holder: "process" | "request";
   readonly scope: JobScope;
   /** The same object for activations that behave the same. */
   readonly intern: (activation: Activation) => Activation;
@@ -85,21 +89,31 @@ export interface Bounds {
   readonly manualRuns: number;
   /** Set at any time, in this order (S41). */
   readonly hints?: readonly Hint[];
+  /** What the runs are; processes, where it is not said. */
+  readonly holder?: Setting["holder"];
   /** An interval in place of a period every minute (S40). */
   readonly everyTicks?: number;
+  /** S43: runs fail, and are tried again a tick later, so often. */
+  readonly retries?: number;
 }
 
 export function settingOf(policy: Partial<Policy>, bounds: Bounds, { engine, step }: Protocol): Setting {
   const scope: JobScope = {
     compiled: compileRule(ruleOf({ schedule: scheduleOf(bounds) })),
-    policy: policyOf({ deadlineMs: TICK_MS, ...policy }),
+    policy: policyOf({ deadlineMs: TICK_MS, ...policy, ...retryOf(bounds) }),
     timeoutMs: null,
     startGraceMs: TICK_MS,
     killGraceMs: 1000,
     historyLimit: 0,
   };
   const intern = interner();
-  return { bounds, scope, engine, intern, step: remembering(step, intern) };
+  const { holder = "process" } = bounds;
+  return { bounds, holder, scope, engine, intern, step: remembering(step, intern) };
+}
+
+function retryOf({ retries }: Bounds): Pick<Policy, "retry"> {
+  const rule = { firstMs: TICK_MS, longestMs: TICK_MS, on: ["exit", "unseen"] } as const;
+  return retries === undefined ? {} : { retry: { max: retries, ...rule } };
 }
 
 function scheduleOf({ everyTicks }: Bounds): string {
@@ -166,7 +180,7 @@ export function successors(setting: Setting, world: World): readonly Successor[]
 
 function daemonSteps(setting: Setting, world: World, daemon: Daemon): readonly Successor[] {
   const found: Successor[] = [
-    { label: "crash", world: crash(world) },
+    { label: "crash", world: crash(setting, world) },
     { label: "wake", world: tell(setting, world, { type: "WAKE", isReturning: false, nominalAt: null }) },
     { label: "wake, returning", world: tell(setting, world, { type: "WAKE", isReturning: true, nominalAt: null }) },
   ];
@@ -201,7 +215,8 @@ function daemonSteps(setting: Setting, world: World, daemon: Daemon): readonly S
 function processSteps(setting: Setting, world: World, process: Process): readonly Successor[] {
   const { attemptId, pid } = process;
   if (process.phase === "running") {
-    const ending = { kind: "exited", code: 0, signal: null, reason: null } as const;
+    const code = setting.bounds.retries === undefined ? 0 : 1;
+    const ending = { kind: "exited", code, signal: null, reason: null } as const;
     const left = without(world, attemptId);
     return [{ label: `exit ${attemptId}`, world: tell(setting, left, { type: "EXITED", attemptId, ending }) }];
   }
@@ -210,7 +225,8 @@ function processSteps(setting: Setting, world: World, process: Process): readonl
   }
   const found: Successor[] = [];
   if (isArming(world, attemptId)) {
-    const holder = { kind: "process", pid, startTicks: null, bootId: null } as const;
+    const { holder: kind } = setting;
+    const holder = kind === "process" ? { kind, pid, startTicks: null, bootId: null } : { kind, pid };
     const event = { type: "READY", attemptId, holder } as const;
     found.push({ label: `ready ${attemptId}`, world: tell(setting, world, event) });
   }
@@ -230,9 +246,13 @@ function isArming({ daemon }: World, attemptId: string): boolean {
   );
 }
 
-/** S23: every gate closes with the daemon; what was released or runs lives on, and what was not written is lost. */
-function crash(world: World): World {
-  return { ...world, daemon: null, processes: world.processes.filter(({ phase }) => phase !== "gated") };
+/**
+ * S23: every gate closes with the daemon; what was released or runs lives on, and what was not written is lost. Of requests
+ * nothing is left: one that was sent was received, and nobody hears the answer.
+ */
+function crash({ holder }: Setting, world: World): World {
+  const survives = ({ phase }: Process): boolean => holder === "process" && phase !== "gated";
+  return { ...world, daemon: null, processes: world.processes.filter(survives) };
 }
 
 /** STATE crash recovery: from the disk alone; what is on record is adopted if it lives. */
@@ -329,8 +349,17 @@ function carryOut(world: World, effect: OutwardEffect): World {
     case "closeGate":
       return without(world, effect.params.attemptId, "gated");
     case "arm": {
-      const { attemptId, source, periodId } = effect.params;
-      const process: Process = { attemptId, source, periodId, pid: freshPid(world), phase: "gated", latestAt: 0 };
+      const { attemptId, source, periodId, retry } = effect.params;
+      const of = retry === undefined ? {} : { retry };
+      const process: Process = {
+        attemptId,
+        source,
+        periodId,
+        ...of,
+        pid: freshPid(world),
+        phase: "gated",
+        latestAt: 0,
+      };
       return { ...world, processes: [...world.processes, process] };
     }
     default:

@@ -38,6 +38,7 @@ const LMDB_TESTS = [
   "test/persist/lmdb-directory.test.ts",
   "test/persist/lmdb-damage.test.ts",
 ];
+const CRASH_TESTS = ["test/actors/supervisor/crash-points.test.ts"];
 const REHEARSAL_TESTS = [
   "test/actors/supervisor/run/rehearsal.test.ts",
   "test/actors/supervisor/run/claims.test.ts",
@@ -63,7 +64,7 @@ export const MUTANTS = [
   {
     name: "S12: a period that runs may be started again",
     file: POLICY,
-    search: " || active.some((run) => run.source === null && run.slotAt === slotAt)",
+    search: " || active.some((run) => isPeriod(run.source) && run.slotAt === slotAt)",
     replace: "",
     tests: ["test/core/period/policy.test.ts"],
   },
@@ -152,9 +153,8 @@ export const MUTANTS = [
   {
     name: "S26: forbid does not see runs by hand",
     file: POLICY,
-    search: 'return active.length > 0 ? unlessWaiting(waitsForRuns, "concurrency_forbid") : start;',
-    replace:
-      'return active.some(({ source }) => source === null) ? unlessWaiting(waitsForRuns, "concurrency_forbid") : start;',
+    search: 'return active.length > 0 ? unlessWaiting(runs, "concurrency_forbid") : start;',
+    replace: 'return active.some(({ source }) => source === null) ? unlessWaiting(runs, "concurrency_forbid") : start;',
     tests: ["test/core/period/policy.test.ts", "test/machines/step.test.ts"],
   },
   {
@@ -408,6 +408,50 @@ export const MUTANTS = [
     search: 'return context.holder?.kind === "process" ? notRun(context, event) : takeUnseen(context);',
     replace: "return notRun(context, event);",
     tests: ["test/simulation/faults.test.ts"],
+  },
+  {
+    name: "R14: a request is sent before its claim is durable",
+    file: REHEARSED,
+    search: "      let refused: readonly StoreClaim[];",
+    replace:
+      '      await this.#release(claims.filter(({ actor }) => actor.entry.definition.target.kind === "http"));\n      let refused: readonly StoreClaim[];',
+    tests: CRASH_TESTS,
+  },
+  {
+    name: "R14: a request whose answer nobody saw is sent again after a restart",
+    file: RUNS,
+    search: "const next = { ...withActive(document, rest), History: history };",
+    replace:
+      'const again = ending.kind === "unseen" && ended.Holder === "request" ? { LastHandledPeriodID: "", LastNominalTime: "", LastChosenTime: "", LastOutcome: "" as const } : {};\n  const next = { ...withActive(document, rest), ...again, History: history };',
+    tests: CRASH_TESTS,
+  },
+  {
+    name: "S41: an interval hint goes on for an hour after its TTL",
+    file: "src/core/state/document.ts",
+    search: "expiresAt: instantOf(Interval.ExpiresAt) }",
+    replace: "expiresAt: instantOf(Interval.ExpiresAt) + 3_600_000 }",
+    tests: CRASH_TESTS,
+  },
+  {
+    name: "S43: a retry comes although the next period is due",
+    file: "src/core/period/retried.ts",
+    search: "if (untilAt !== null && Math.max(startsAt, now) >= untilAt) return null;",
+    replace: "",
+    tests: ["test/machines/retries.test.ts"],
+  },
+  {
+    name: "S43: a retry outlives the period after its own",
+    file: CLAIMS,
+    search: "const { LastReason: _, ...rest } = withoutRetry(document);",
+    replace: "const { LastReason: _, ...rest } = document;",
+    tests: ["test/machines/retries.test.ts"],
+  },
+  {
+    name: "S43: what nobody saw end is tried again unasked",
+    file: "src/core/state/retry.ts",
+    search: 'return "unseen";',
+    replace: 'return "exit";',
+    tests: ["test/machines/retries.test.ts"],
   },
   {
     name: "R14: a second GO sends a request again",

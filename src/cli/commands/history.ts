@@ -33,6 +33,10 @@ function outcomeCell(row: HistoryRow): Cell {
   return isBad ? { text, colour: "red" } : { text };
 }
 
+function sourceText({ source, retry_of, attempt }: HistoryRow): string {
+  return retry_of === undefined ? `${source}` : `${source} of ${retry_of}, attempt ${attempt}`;
+}
+
 const JOB: Column<JobHistoryRow> = { title: "JOB", rank: 5, least: 12, cap: 40, cell: ({ identity }) => identity };
 
 const COLUMNS: readonly Column<HistoryRow>[] = [
@@ -40,7 +44,7 @@ const COLUMNS: readonly Column<HistoryRow>[] = [
     title: "PERIOD",
     rank: 6,
     least: 20,
-    cell: ({ period_id, source }) => (source === null ? period_id : `${period_id} (${source})`),
+    cell: (row) => (row.source === null ? row.period_id : `${row.period_id} (${sourceText(row)})`),
   },
   { title: "OUTCOME", rank: 7, least: 16, cell: outcomeCell },
   { title: "CHOSEN", rank: 1, least: 8, cell: ({ chosen_time }) => timeCell(chosen_time) },

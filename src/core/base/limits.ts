@@ -21,6 +21,9 @@ export const LIMITS = {
   timeoutMs: 366 * 24 * 3_600_000,
   httpTimeoutMs: 3_600_000,
   maxActive: 10_000,
+  retries: 20,
+  /** From a failure to the next attempt. */
+  retryDelayMs: { min: 1000, max: 24 * 3_600_000 },
   /** Names and values together; each `NAME=value` is also bound by `argumentBytes`. */
   environmentBytes: 1024 * 1024,
   /** Files, names or credentials that variables of a job come from. */

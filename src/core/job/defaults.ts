@@ -1,6 +1,7 @@
 /**
- * Defaults of a file, and how a job takes them: `dst`, `window`, `seed`, `constraints`, `policy`, `output`, `env` and
- * `env_credentials` are merged key by key, everything else the job either says itself or takes whole. What the job says always wins.
+ * Defaults of a file, and how a job takes them: `dst`, `window`, `seed`, `constraints`, `policy`, `retry`, `output`, `env` and
+ * `env_credentials` are merged key by key, everything else the job either says itself or takes whole. What the job says
+ * always wins.
  */
 import type { PartialRawJob, RawDefaults } from "./shape.js";
 
@@ -29,12 +30,13 @@ export function withDefaults(own: PartialRawJob, defaults: JobDefaults | undefin
     ...group("constraints", base, own),
     ...group("env", base, own),
     ...group("env_credentials", base, own),
+    ...group("retry", base, own),
     ...policyGroup(base, own),
     ...outputGroup(base, own),
   };
 }
 
-type GroupName = "dst" | "window" | "seed" | "constraints" | "env" | "env_credentials";
+type GroupName = "dst" | "window" | "seed" | "constraints" | "env" | "env_credentials" | "retry";
 
 function group<K extends GroupName>(name: K, base: PartialRawJob, own: PartialRawJob): Pick<PartialRawJob, K> | null {
   const [below, above] = [base[name], own[name]];

@@ -17,6 +17,22 @@ export interface Policy {
   readonly suspend: boolean;
   /** null: unbounded (S26). */
   readonly maxActive: number | null;
+  /** S43. Absent: nothing is tried again. */
+  readonly retry?: RetryRule;
+}
+
+/** How a run can fail: by its exit code or a signal, by its time limit, by a status, without an answer, unseen. */
+export const RETRY_CAUSES = ["exit", "timeout", "answered", "failed", "unseen"] as const;
+export type RetryCause = (typeof RETRY_CAUSES)[number];
+
+export interface RetryRule {
+  /** Attempts after the first. */
+  readonly max: number;
+  /** From the end of an attempt to the next, doubling from the first of them to the longest. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** A number is an exit code. */
+  readonly on: readonly (RetryCause | number)[];
 }
 
 export interface ProcessTarget {

@@ -10,6 +10,7 @@ import {
   type NotifyRule,
   type NotifyTarget,
   type ProcessTarget,
+  type RetryRule,
   type SecretRef,
   WINDOW_DEADLINE,
 } from "./definition.js";
@@ -29,6 +30,7 @@ export function definitionToRaw(definition: JobDefinition): RawJob {
       suspend: policy.suspend,
       ...(policy.maxActive === null ? {} : { max_active: policy.maxActive }),
     },
+    ...(policy.retry === undefined ? {} : { retry: retryToRaw(policy.retry) }),
     ...(target.kind === "process" ? processToRaw(target) : { http: httpToRaw(target) }),
     ...(notify.length === 0 ? {} : { notify: notify.map(notifyToRaw) }),
     ...(description === "" ? {} : { description }),
@@ -82,6 +84,11 @@ function paceToRaw(pace: Pace | undefined): Pick<RawJob, "min_interval" | "max_i
     ...(minMs === null ? {} : { min_interval: formatDuration(minMs) }),
     ...(maxMs === null ? {} : { max_interval: formatDuration(maxMs) }),
   };
+}
+
+function retryToRaw({ max, firstMs, longestMs, on }: RetryRule): NonNullable<RawJob["retry"]> {
+  const [first, longest] = [formatDuration(firstMs), formatDuration(longestMs)];
+  return { max, backoff: first === longest ? first : `${first}..${longest}`, on: [...on] };
 }
 
 function processToRaw(target: ProcessTarget): Partial<RawJob> {

@@ -6,12 +6,14 @@ import type { z } from "zod";
 import { LIMITS } from "../base/limits.js";
 import type { Problem } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
+import { isEvery } from "../cron/every.js";
 import { type JobDefaults, jobDefaults, withDefaults } from "./defaults.js";
 import type { JobDefinition } from "./definition.js";
 import { problemsOfIssues, valueAt } from "./issues.js";
 import { readNotify } from "./notify-reader.js";
 import { readDescription, readPolicy, readTags } from "./policy-reader.js";
 import { canonicalDefinitionText } from "./raw.js";
+import { readRetry, withRetry } from "./retry-reader.js";
 import { type ReadOptions, readRule } from "./rule-reader.js";
 import { DEFAULTS_SHAPE, JOB_SHAPE, PARTIAL_JOB_SHAPE, type PartialRawJob } from "./shape.js";
 import { readTarget } from "./target-reader.js";
@@ -88,9 +90,11 @@ export function readSound(
   problems: Problem[],
 ): JobDefinition {
   const job = withDefaults(own, defaults);
+  const rule = readRule(job, own, options, problems);
+  const retry = readRetry(job, own, isEvery(rule.schedule), problems);
   return Object.freeze({
-    ...readRule(job, own, options, problems),
-    policy: readPolicy(job, own, problems),
+    ...rule,
+    policy: withRetry(readPolicy(job, own, problems), retry),
     target: readTarget(job, own, problems),
     notify: readNotify(job.notify, problems),
     description: readDescription(job.description, problems),

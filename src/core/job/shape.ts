@@ -212,6 +212,28 @@ export const POLICY_SHAPE = z
   })
   .meta({ description: "What happens when a run is due." });
 
+const RETRY_SHAPE = z
+  .strictObject({
+    max: z.int().min(1).max(LIMITS.retries).meta({ description: "Attempts after the first." }).optional(),
+    backoff: text(
+      "From the end of an attempt to the next: 30s..10m doubles, 30s is always the same; 30s..10m by default.",
+      {
+        examples: ["30s..10m", "1m"],
+      },
+    ).optional(),
+    on: z
+      .union([z.string(), z.array(z.union([z.string(), z.int()]))])
+      .meta({
+        description:
+          "After which endings: exit, timeout, answered, failed, unseen, or exit codes; all but unseen by default.",
+        examples: [["exit", "timeout"], [75]],
+      })
+      .optional(),
+  })
+  .meta({
+    description: "Failed runs that are tried again, at the latest until the next period is due; none by default.",
+  });
+
 /** Fields that may stand in a job and, for all jobs of a file, in `defaults`. */
 const SHARED_FIELDS = {
   timezone: text("IANA zone in which schedule and constraints are read; UTC by default.", {
@@ -229,6 +251,7 @@ const SHARED_FIELDS = {
     "1h",
   ]).optional(),
   policy: POLICY_SHAPE.optional(),
+  retry: RETRY_SHAPE.optional(),
   max_active: maxActive.optional(),
   shell: z
     .boolean()

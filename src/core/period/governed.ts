@@ -7,9 +7,10 @@ import { type NextOccasion, nextOccasion } from "../governor/governor.js";
 import type { EpochMs } from "../time/instant.js";
 import { type CronOccasion, cronOccasion, type Occasion, type SlotSource, slotOccasion } from "./occasion.js";
 import { isSlotTaken, type JobStanding } from "./policy.js";
+import { retryOccasion } from "./retried.js";
 
-export function isGoverned({ everyMs, minMs, maxMs }: CompiledRule, { hints }: JobStanding): boolean {
-  return everyMs !== null || minMs !== null || maxMs !== null || hints !== undefined;
+export function isGoverned({ everyMs, minMs, maxMs }: CompiledRule, { hints, retry }: JobStanding): boolean {
+  return everyMs !== null || minMs !== null || maxMs !== null || hints !== undefined || retry !== undefined;
 }
 
 /** Whether a hint takes the place of the schedule at this instant. */
@@ -24,6 +25,19 @@ export function isHinted({ hints }: JobStanding, now: EpochMs): boolean {
  * takes its place. A pause is not looked at: it holds an occasion, and plans none.
  */
 export function governedOccasion(
+  compiled: CompiledRule,
+  standing: JobStanding,
+  cron: () => CronOccasion | null,
+  now: EpochMs,
+): Occasion | null {
+  const planned = plannedOccasion(compiled, standing, cron, now);
+  if (standing.retry === undefined || isHinted(standing, now)) return planned;
+  // S43: a failed run is tried again before anything else is due; what is due goes first.
+  const retry = retryOccasion(compiled, standing, now);
+  return retry !== null && (planned === null || Math.max(retry.dueAt, now) < planned.dueAt) ? retry : planned;
+}
+
+function plannedOccasion(
   { everyMs, minMs, maxMs }: CompiledRule,
   standing: JobStanding,
   cron: () => CronOccasion | null,

@@ -1,14 +1,18 @@
 /**
- * One opportunity to run, whatever it comes from: a period of the job's cron schedule with its decision, or a slot that
- * an interval or a hint has planned (S40). Everything that plans, judges or explains a start speaks of occasions.
+ * One opportunity to run, whatever it comes from: a period of the job's cron schedule with its decision, a slot that an
+ * interval or a hint has planned, or one that somebody has asked for (S40). Everything that plans, judges or explains a
+ * start speaks of occasions.
  */
 import type { Decision } from "../decision/model.js";
 import { type EpochMs, formatInstant } from "../time/instant.js";
 
 /** Slots that the job plans for itself, beside the periods of its schedule. */
-export const SLOT_SOURCES = ["interval", "hint-interval", "hint-oneshot"] as const;
+export const SLOT_SOURCES = ["interval", "hint-interval", "hint-oneshot", "retry"] as const;
 export type SlotSource = (typeof SLOT_SOURCES)[number];
-export type OccasionSource = "cron" | SlotSource;
+/** Slots that somebody asks for: now, whatever the job has planned. */
+export const ASKED_SOURCES = ["manual"] as const;
+export type AskedSource = (typeof ASKED_SOURCES)[number];
+export type OccasionSource = "cron" | SlotSource | AskedSource;
 
 export interface CronOccasion {
   readonly source: "cron";
@@ -22,13 +26,15 @@ export interface CronOccasion {
 }
 
 export interface SlotOccasion {
-  readonly source: SlotSource;
+  readonly source: SlotSource | AskedSource;
   readonly periodId: string;
   /** The promised instant, before anything raised it to the present (S40). */
   readonly slotAt: EpochMs;
   readonly chosenAt: EpochMs;
   /** Never before `chosenAt`, and never in the past of the instant it was planned at. */
   readonly dueAt: EpochMs;
+  /** S43: from then on it is not wanted any more. Absent: always. */
+  readonly untilAt?: EpochMs;
   readonly decision: null;
 }
 
@@ -52,18 +58,28 @@ export function cronOccasion(decision: Decision, notBeforeAt: EpochMs = Number.N
   };
 }
 
-export function slotOccasion(source: SlotSource, slotAt: EpochMs, startsAt: EpochMs): SlotOccasion {
+export function slotOccasion(source: SlotOccasion["source"], slotAt: EpochMs, startsAt: EpochMs): SlotOccasion {
   return { source, periodId: formatInstant(slotAt), slotAt, chosenAt: slotAt, dueAt: startsAt, decision: null };
 }
 
 /** As documents, records and logs have it: cron is what goes without saying (STATE). */
-export function recordedSource(source: OccasionSource): SlotSource | null {
+export function recordedSource(source: OccasionSource): SlotOccasion["source"] | null {
   return source === "cron" ? null : source;
 }
 
-/** Whether a run on record, or an attempt, is one that the job planned for itself: not one that somebody asked for. */
+/** Whether a run on record, or an attempt, is that of a period of the job's own schedule. */
+export function isPeriod(recorded: string | null): recorded is null {
+  return recorded === null;
+}
+
+/** Whether it is one that the job planned for itself: not one that somebody asked for. */
 export function isOwnSource(recorded: string | null): boolean {
-  return recorded === null || (SLOT_SOURCES as readonly string[]).includes(recorded);
+  return isPeriod(recorded) || (SLOT_SOURCES as readonly string[]).includes(recorded);
+}
+
+/** Whether somebody asked for it. */
+export function isAskedSource(recorded: string | null): recorded is AskedSource {
+  return ASKED_SOURCES.some((source) => source === recorded);
 }
 
 /** The nominal time, of a period of the schedule. */

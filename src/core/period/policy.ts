@@ -8,10 +8,10 @@ import type { Decision } from "../decision/model.js";
 import { UNSCHEDULABLE_REASON } from "../decision/record.js";
 import type { HintsInForce } from "../governor/governor.js";
 import type { Policy } from "../job/definition.js";
-import { type EpochMs, floorToSecond, HOUR_MS, parseInstant } from "../time/instant.js";
+import { type EpochMs, floorToSecond, HOUR_MS, parseInstant, SECOND_MS } from "../time/instant.js";
 import type { MissedCause } from "./cause.js";
 import { deadlineAt, deadlineMsOf, isPast, startLimitAt } from "./lateness.js";
-import { dueAt, type Occasion, type OccasionSource } from "./occasion.js";
+import { dueAt, isPeriod, type Occasion, type OccasionSource } from "./occasion.js";
 import { isHandled } from "./periods.js";
 import type { SkippedReason } from "./reasons.js";
 
@@ -36,6 +36,8 @@ export interface JobStanding {
   readonly lastRunAt?: EpochMs | null;
   /** S41. Absent: none; one of them may have expired by now. */
   readonly hints?: HintsInForce | undefined;
+  /** S43: the attempt that follows a failed one, and the period that it is of. Absent: none. */
+  readonly retry?: { readonly nominalAt: EpochMs; readonly at: EpochMs } | undefined;
 }
 
 /**
@@ -71,6 +73,7 @@ export type IdleReason =
   | "not_due"
   | "before_definition"
   | "not_evaluated"
+  | "superseded"
   | "busy";
 
 export type Verdict =
@@ -85,22 +88,31 @@ export type Verdict =
 interface Checks {
   /** S12 for periods, S40 for slots. */
   readonly isTaken: (standing: JobStanding, occasion: Occasion, active: readonly ActiveRun[]) => boolean;
-  /** Whether it is past at some time; a slot stays due until it is claimed, or planned anew. */
-  readonly hasDeadline: boolean;
+  /** S17: whether suspension and pauses hold it. */
+  readonly isHeld: boolean;
   /** S14: whether it can lie before the definition. */
   readonly hasBirth: boolean;
-  /** What a run that still goes on does to it: a period is skipped for good, a slot waits. */
-  readonly waitsForRuns: boolean;
+  /**
+   * S20: from when its deadline counts. `chosen`: it is past at some time; `start`: a slot stays due until it is claimed, or
+   * planned anew; `none`: it is started now, and only the grace for starting bounds that.
+   */
+  readonly deadline: "chosen" | "start" | "none";
+  /** What a run that still goes on does to it: a period is skipped for good, a slot waits, what was asked for starts beside it. */
+  readonly runs: "skip" | "wait" | "ignore";
 }
 
-const PERIOD: Checks = { isTaken: isPeriodTaken, hasDeadline: true, hasBirth: true, waitsForRuns: false };
-const SLOT: Checks = { isTaken: isOccasionTaken, hasDeadline: false, hasBirth: false, waitsForRuns: true };
+const PERIOD: Checks = { isTaken: isPeriodTaken, isHeld: true, hasBirth: true, deadline: "chosen", runs: "skip" };
+const SLOT: Checks = { isTaken: isOccasionTaken, isHeld: true, hasBirth: false, deadline: "start", runs: "wait" };
+/** S40: the wish of an operator is not judged by the job's policy, but it runs once, and not long after. */
+const ASKED: Checks = { isTaken: isOccasionTaken, isHeld: false, hasBirth: false, deadline: "none", runs: "ignore" };
 
 const CHECKS: Readonly<Record<OccasionSource, Checks>> = {
   cron: PERIOD,
   interval: SLOT,
   "hint-interval": SLOT,
   "hint-oneshot": SLOT,
+  retry: SLOT,
+  manual: ASKED,
 };
 
 /** S21: idempotency, suspension, deadline, concurrency, start, in this order. `active` is newest first. */
@@ -120,20 +132,25 @@ export function verdict(
   if (chosenAt === null) {
     return { kind: "unschedulable", reason: UNSCHEDULABLE_REASON };
   }
-  const { hasDeadline } = CHECKS[occasion.source];
-  const fromAt = hasDeadline ? chosenAt : Math.max(chosenAt, floorToSecond(now));
-  const triggerLimitAt = deadlineAt(
-    fromAt,
-    deadlineMsOf(policy.deadlineMs, occasion.decision),
-    circumstances.heldUntilAt,
-  );
-  if (hasDeadline && isPast(triggerLimitAt, now)) {
+  const { deadline } = CHECKS[occasion.source];
+  const fromAt = deadline === "chosen" ? chosenAt : Math.max(chosenAt, floorToSecond(now));
+  const deadlineMs = deadlineMsOf(policy.deadlineMs, occasion.decision);
+  const triggerLimitAt = deadline === "none" ? fromAt : deadlineAt(fromAt, deadlineMs, circumstances.heldUntilAt);
+  if (deadline === "chosen" && isPast(triggerLimitAt, now)) {
     return { kind: "missed", reason: "deadline" };
   }
   if (circumstances.successorDueAt !== null && circumstances.successorDueAt <= now) {
     return { kind: "missed", reason: "superseded" };
   }
-  return concurrencyVerdict(occasion, policy, active, startLimitAt(triggerLimitAt, circumstances.startGraceMs));
+  const startByAt = Math.min(startLimitAt(triggerLimitAt, circumstances.startGraceMs), lastSecondOf(occasion));
+  return concurrencyVerdict(occasion, policy, active, startByAt);
+}
+
+/** S43: nothing begins in the second in which it is not wanted any more. */
+function lastSecondOf(occasion: Occasion): EpochMs {
+  return occasion.decision === null && occasion.untilAt !== undefined
+    ? occasion.untilAt - SECOND_MS
+    : Number.POSITIVE_INFINITY;
 }
 
 /**
@@ -156,9 +173,16 @@ export function claimVerdict(
   if (!isPast(startByAt, now)) {
     return concurrencyVerdict(occasion, policy, active, startByAt);
   }
-  return CHECKS[occasion.source].hasDeadline
+  return CHECKS[occasion.source].deadline === "chosen"
     ? { kind: "missed", reason: "late_start" }
     : { kind: "nothing", reason: "busy" };
+}
+
+/** S24: how long a start that has failed is tried again. */
+export function triedUntilAt(occasion: Occasion, { deadlineMs }: Policy, heldUntilAt: EpochMs | null): EpochMs {
+  const { source, chosenAt, decision } = occasion;
+  if (chosenAt === null || CHECKS[source].deadline !== "chosen") return Number.POSITIVE_INFINITY;
+  return deadlineAt(chosenAt, deadlineMsOf(deadlineMs, decision), heldUntilAt);
 }
 
 export function isPaused(standing: JobStanding, now: EpochMs): boolean {
@@ -172,14 +196,17 @@ function idleReason(
   active: readonly ActiveRun[],
   now: EpochMs,
 ): IdleReason | null {
-  const { isTaken, hasBirth } = CHECKS[occasion.source];
+  const { isTaken, isHeld, hasBirth } = CHECKS[occasion.source];
   if (isTaken(standing, occasion, active)) {
     return "already_handled";
   }
-  if (policy.suspend) {
+  if (isPast(lastSecondOf(occasion), now)) {
+    return "superseded";
+  }
+  if (isHeld && policy.suspend) {
     return "suspended";
   }
-  if (isPaused(standing, now)) {
+  if (isHeld && isPaused(standing, now)) {
     return "paused";
   }
   if (now < occasion.dueAt) {
@@ -190,7 +217,7 @@ function idleReason(
 
 /** S12, the second half too: the period is running, whatever was handled. */
 function isPeriodTaken({ lastHandledAt }: JobStanding, { slotAt }: Occasion, active: readonly ActiveRun[]): boolean {
-  return isHandled(lastHandledAt, slotAt) || active.some((run) => run.source === null && run.slotAt === slotAt);
+  return isHandled(lastHandledAt, slotAt) || active.some((run) => isPeriod(run.source) && run.slotAt === slotAt);
 }
 
 /** S40: S12's rule within one source. */
@@ -240,14 +267,17 @@ function concurrencyVerdict(
   startByAt: EpochMs,
 ): Verdict {
   const start: Verdict = { kind: "start", startByAt };
-  const { waitsForRuns } = CHECKS[source];
+  const { runs } = CHECKS[source];
+  if (runs === "ignore") {
+    return start;
+  }
   switch (policy.concurrency) {
     case "allow":
       return policy.maxActive !== null && active.length >= policy.maxActive
-        ? unlessWaiting(waitsForRuns, "too_many_active")
+        ? unlessWaiting(runs, "too_many_active")
         : start;
     case "forbid":
-      return active.length > 0 ? unlessWaiting(waitsForRuns, "concurrency_forbid") : start;
+      return active.length > 0 ? unlessWaiting(runs, "concurrency_forbid") : start;
     case "replace":
       return active.length > 0 ? { kind: "replace", startByAt, victims: active } : start;
     default:
@@ -255,6 +285,6 @@ function concurrencyVerdict(
   }
 }
 
-function unlessWaiting(waitsForRuns: boolean, reason: SkippedReason): Verdict {
-  return waitsForRuns ? { kind: "nothing", reason: "busy" } : { kind: "skipped", reason };
+function unlessWaiting(runs: Checks["runs"], reason: SkippedReason): Verdict {
+  return runs === "wait" ? { kind: "nothing", reason: "busy" } : { kind: "skipped", reason };
 }

@@ -59,7 +59,8 @@ export function retire(document: StateDocument, now: EpochMs): Transition {
   if (document.RemovedAt !== undefined) {
     return unchanged(document);
   }
-  const next = { ...document, RemovedAt: formatSecond(now) };
+  const { Retry: _, ...rest } = document;
+  const next = { ...rest, RemovedAt: formatSecond(now) };
   return sealed(document, next, { kind: "removed", identity: document.Identity, at: now });
 }
 

@@ -32,6 +32,9 @@ export interface ActiveState {
   readonly Holder?: RemoteHolder["kind"];
   /** S27: a PID means nothing on another node; absent where there is one alone. */
   readonly Node?: string;
+  /** S43: of a retry, the period that it is of, and the how manieth attempt it is. */
+  readonly RetryOf?: string;
+  readonly Attempt?: number;
 }
 
 export interface HistoryEntry {
@@ -51,6 +54,16 @@ export interface HistoryEntry {
   /** Of the answer to a request. */
   readonly Status?: number;
   readonly DurationMs?: number;
+  readonly RetryOf?: string;
+  readonly Attempt?: number;
+}
+
+/** S43: the attempt that follows one that failed. */
+export interface RetryState {
+  readonly PeriodID: string;
+  /** From 2. */
+  readonly Attempt: number;
+  readonly At: string;
 }
 
 export interface PauseState {
@@ -109,6 +122,7 @@ export interface StateDocument {
   readonly Hints?: HintsState;
   /** Periods that were due before are not evaluated: the job was paused, or a hint stood in for the schedule. */
   readonly EvaluatesFrom?: string;
+  readonly Retry?: RetryState;
 }
 
 export function newDocument(identity: string): StateDocument {
@@ -139,6 +153,9 @@ export function standingOf(document: StateDocument): JobStanding {
     slots: document.LastSlot,
     lastRunAt: instantOrNull(document.LastRunAt ?? ""),
     hints: hintsOf(document),
+    ...(document.Retry === undefined
+      ? {}
+      : { retry: { nominalAt: instantOf(document.Retry.PeriodID), at: instantOf(document.Retry.At) } }),
   };
 }
 

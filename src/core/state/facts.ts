@@ -9,7 +9,7 @@ import type { LostTime } from "../period/cause.js";
 import type { RunKey } from "../period/policy.js";
 import type { GapReason } from "../period/reasons.js";
 import type { EpochMs } from "../time/instant.js";
-import type { Outcome } from "./document.js";
+import type { ActiveState, Outcome, RetryState } from "./document.js";
 import type { Ending, HolderKind } from "./ending.js";
 
 interface FactBase {
@@ -34,13 +34,18 @@ export type LedgerFact =
       readonly kind: "run_started";
       readonly run: RunKey;
       readonly holder: HolderKind;
+      readonly retry?: RetryFact;
     })
   | (FactBase & {
       readonly kind: "run_ended";
       readonly run: RunKey;
       readonly holder: HolderKind;
       readonly ending: Ending;
+      readonly retry?: RetryFact;
     })
+  /** S43: `of` attempts there are, the first included. */
+  | (FactBase & { readonly kind: "retry_planned"; readonly retry: RetryState; readonly of: number })
+  | (FactBase & { readonly kind: "retry_dropped"; readonly retry: RetryState })
   | (FactBase & {
       readonly kind: "periods_not_evaluated";
       readonly firstAt: EpochMs;
@@ -69,3 +74,13 @@ export type LedgerFact =
       readonly how: "cleared" | "expired" | "consumed";
     })
   | (FactBase & { readonly kind: "rewound"; readonly from: string; readonly to: string; readonly by: string });
+
+/** Of a run that is a further attempt of a period: which period, and the how manieth. */
+export interface RetryFact {
+  readonly periodId: string;
+  readonly attempt: number;
+}
+
+export function retryField({ RetryOf, Attempt }: ActiveState): { readonly retry?: RetryFact } {
+  return RetryOf === undefined || Attempt === undefined ? {} : { retry: { periodId: RetryOf, attempt: Attempt } };
+}

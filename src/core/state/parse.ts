@@ -115,6 +115,8 @@ const active = objectOf("a running execution", {
   Confirmed: optional(flag),
   Holder: optional(remote),
   Node: optional(nonEmptyText),
+  RetryOf: optional(timestamp),
+  Attempt: optional(positive),
 });
 
 const entry = objectOf("a history entry", {
@@ -131,6 +133,8 @@ const entry = objectOf("a history entry", {
   Holder: optional(remote),
   Status: optional(wholeNumber),
   DurationMs: optional(wholeNumber),
+  RetryOf: optional(text),
+  Attempt: optional(wholeNumber),
 });
 
 const HINT = { ExpiresAt: timestamp, SetAt: timestamp, Reason: text };
@@ -161,6 +165,7 @@ const DOCUMENT_CHECKS: readonly [key: string, check: Check][] = Object.entries({
   LastRunAt: optional(timestamp),
   Hints: optional(hints),
   EvaluatesFrom: optional(timestamp),
+  Retry: optional(objectOf("a retry", { PeriodID: timestamp, Attempt: positive, At: timestamp })),
 });
 
 /**

@@ -18,9 +18,10 @@ import {
   type StateDocument,
 } from "./document.js";
 import type { Holder } from "./ending.js";
-import type { LedgerFact } from "./facts.js";
+import { type LedgerFact, retryField } from "./facts.js";
 import { consumeOneshot } from "./hint-transitions.js";
 import { appendHistory } from "./history.js";
+import { RETRY_SOURCE } from "./retry.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
 /** What a claim is about: the attempt, and who holds it (S23, S27). */
@@ -66,11 +67,33 @@ export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochM
   if (isSlotUsed(document, source, slotAt)) {
     throw broken(document, `${source} slot ${slotId} was claimed before`);
   }
-  const active = activeOf(slotId, slotAt, source, claim, now);
+  const isRetry = source === RETRY_SOURCE;
+  const active = { ...activeOf(slotId, slotAt, source, claim, now), ...(isRetry ? attemptFields(document) : {}) };
   const { document: left, facts } =
     source === "hint-oneshot" ? consumeOneshot(document, aftermath, now) : unchanged(document);
-  const next = withNewest({ ...left, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, now);
+  const rest = isRetry ? withoutRetry(left) : left;
+  const next = withNewest({ ...rest, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, now);
   return sealed(document, next, ...facts, startedFact(document, active, now));
+}
+
+/** S43: what has been handled since takes the place of what was to be tried again. */
+function withoutRetry(document: StateDocument): StateDocument {
+  if (document.Retry === undefined) return document;
+  const { Retry: _, ...rest } = document;
+  return rest;
+}
+
+function attemptFields(document: StateDocument): Pick<ActiveState, "RetryOf" | "Attempt"> {
+  if (document.Retry === undefined) throw broken(document, "there is no attempt to follow");
+  return { RetryOf: document.Retry.PeriodID, Attempt: document.Retry.Attempt };
+}
+
+/** S43: the job is not to be retried any more, or not so often. */
+export function dropRetry(document: StateDocument, now: EpochMs): Transition {
+  const retry = document.Retry;
+  if (retry === undefined) return unchanged(document);
+  const fact = { kind: "retry_dropped", identity: document.Identity, retry, at: now } as const;
+  return sealed(document, withoutRetry(document), fact);
 }
 
 /** Skipped, missed or unschedulable: nothing was started, and what is running goes on (S22). */
@@ -112,7 +135,7 @@ function handled(document: StateDocument, decision: Decision, outcome: Outcome, 
   if (isHandled(lastHandledAt(document), decision.nominalAt)) {
     throw broken(document, `${decision.periodId} is handled already (${document.LastHandledPeriodID})`);
   }
-  const { LastReason: _, ...rest } = document;
+  const { LastReason: _, ...rest } = withoutRetry(document);
   return {
     ...rest,
     LastHandledPeriodID: decision.periodId,
@@ -188,5 +211,5 @@ function outcomeFact(
 
 function startedFact(document: StateDocument, active: ActiveState, at: EpochMs): LedgerFact {
   const holder = active.Holder ?? "process";
-  return { kind: "run_started", identity: document.Identity, run: keyOf(active), holder, at };
+  return { kind: "run_started", identity: document.Identity, run: keyOf(active), holder, ...retryField(active), at };
 }

@@ -2,7 +2,7 @@
  * The transitions of a run after its claim. They never touch what was handled, and they clear an entry only when period
  * and process are exactly the ones that ended (S22): a late report of an old run must not erase a newer one.
  */
-
+import type { RetryRule } from "../job/definition.js";
 import { isHandled } from "../period/periods.js";
 import type { RunKey } from "../period/policy.js";
 import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
@@ -16,7 +16,9 @@ import {
   type StateDocument,
 } from "./document.js";
 import { type Ending, endingFields } from "./ending.js";
+import { retryField } from "./facts.js";
 import { appendHistory } from "./history.js";
+import { retryAfter } from "./retry.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
 
 /** A run ended. A report of a run that is not on record changes nothing: it was recorded before. */
@@ -26,6 +28,7 @@ export function completeRun(
   ending: Ending,
   now: EpochMs,
   historyLimit: number,
+  retry: RetryRule | null = null,
 ): Transition {
   const ended = activeStates(document).find((active) => isSameRun(keyOf(active), run));
   if (ended === undefined) {
@@ -35,7 +38,12 @@ export function completeRun(
   const history = appendHistory(document, entryOf(ended, ending, now), historyLimit);
   const next = { ...withActive(startedCounts(document, ended), rest), History: history };
   const holder = ended.Holder ?? "process";
-  return sealed(document, next, { kind: "run_ended", identity: document.Identity, run, holder, ending, at: now });
+  const identity = document.Identity;
+  const fact = { kind: "run_ended", identity, run, holder, ending, ...retryField(ended), at: now } as const;
+  const again = retryAfter(document, ended, ending, retry, now);
+  if (again === null || retry === null) return sealed(document, next, fact);
+  const planned = { kind: "retry_planned", identity, retry: again, of: retry.max + 1, at: now } as const;
+  return sealed(document, { ...next, Retry: again }, fact, planned);
 }
 
 /**
@@ -92,5 +100,7 @@ function entryOf(active: ActiveState, ending: Ending, now: EpochMs): HistoryEntr
     ...(active.Holder === undefined ? {} : { Holder: active.Holder }),
     ...(status === null ? {} : { Status: status }),
     ...(durationMs === undefined ? {} : { DurationMs: durationMs }),
+    ...(active.RetryOf === undefined ? {} : { RetryOf: active.RetryOf }),
+    ...(active.Attempt === undefined ? {} : { Attempt: active.Attempt }),
   };
 }

@@ -28,6 +28,7 @@ export function serialiseDocument(document: StateDocument): string {
     LastRunAt: document.LastRunAt,
     Hints: document.Hints,
     EvaluatesFrom: document.EvaluatesFrom,
+    Retry: document.Retry,
   };
   return JSON.stringify(withUnknown(ordered, document));
 }
@@ -45,6 +46,8 @@ function activeInOrder(active: ActiveState): object {
     Confirmed: active.Confirmed,
     Holder: active.Holder,
     Node: active.Node,
+    RetryOf: active.RetryOf,
+    Attempt: active.Attempt,
   };
   return withUnknown(ordered, active);
 }
@@ -64,6 +67,8 @@ function entryInOrder(entry: HistoryEntry): object {
     Holder: entry.Holder,
     Status: entry.Status,
     DurationMs: entry.DurationMs,
+    RetryOf: entry.RetryOf,
+    Attempt: entry.Attempt,
   };
   return withUnknown(ordered, entry);
 }

@@ -77,6 +77,8 @@ export interface WhyAnswer {
   readonly window_start: string | null;
   readonly window_end: string | null;
   readonly run: WhyRun | null;
+  /** S43: the attempts after the first; absent: there were none. */
+  readonly attempts?: readonly WhyRun[];
   /** Of `down`, `paused`, `removed`, `redefined` and `not_evaluated`; null where it is open. */
   readonly from: string | null;
   readonly until: string | null;

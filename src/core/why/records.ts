@@ -31,6 +31,18 @@ export interface RunEntry {
   readonly endedAt: string | null;
   /** null: it is not known to have ended. */
   readonly ending: Ending | null;
+  /** S43: of a further attempt, the period and the how manieth; null of any other run. */
+  readonly retryOf: string | null;
+  readonly attempt: number | null;
+}
+
+/** S43: what was last planned after a failed attempt of the period. */
+export interface RetryEntry {
+  readonly kind: "retry";
+  readonly at: EpochMs;
+  readonly attempt: number;
+  readonly due: string;
+  readonly isDropped: boolean;
 }
 
 export interface GapEntry {
@@ -58,7 +70,27 @@ export interface ResumeEntry {
   readonly at: EpochMs;
 }
 
-export type LedgerEntry = PeriodEntry | RunEntry | GapEntry | PauseEntry | ResumeEntry;
+export interface HintEntry {
+  readonly kind: "hint";
+  readonly at: EpochMs;
+  readonly hint: Hint;
+}
+
+export interface HintEndEntry {
+  readonly kind: "hint_end";
+  readonly at: EpochMs;
+  readonly hint: string;
+}
+
+export type LedgerEntry =
+  | PeriodEntry
+  | RunEntry
+  | GapEntry
+  | PauseEntry
+  | ResumeEntry
+  | HintEntry
+  | HintEndEntry
+  | RetryEntry;
 
 export interface RawRecord {
   readonly at: EpochMs;
@@ -71,6 +103,7 @@ export function readLedgerEntry({ at, kind, text }: RawRecord): LedgerEntry | nu
   const raw = fieldsOf(text);
   if (raw === null) return null;
   if (kind === "run" || kind.startsWith("run:")) return runEntry(at, raw);
+  if (kind.startsWith("hint_end:")) return { kind: "hint_end", at, hint: textOf(raw["hint"]) ?? "" };
   switch (kind) {
     case "period":
       return periodEntry(at, raw);
@@ -80,6 +113,10 @@ export function readLedgerEntry({ at, kind, text }: RawRecord): LedgerEntry | nu
       return { kind, at, untilAt: instantOf(raw["until"]) ?? at, reason: textOf(raw["reason"]) ?? "" };
     case "resumed":
       return { kind, at };
+    case "hint":
+      return hintEntry(at, raw);
+    case "retry":
+      return retryEntry(at, raw);
     default:
       return null;
   }
@@ -123,6 +160,8 @@ function runEntry(at: EpochMs, raw: Fields): RunEntry {
     startedAt: textOf(raw["started_at"]),
     endedAt: textOf(raw["ended_at"]),
     ending: textOf(raw["ended_at"]) === null ? null : readEnding(raw),
+    retryOf: textOf(raw["retry_of"]),
+    attempt: numberOf(raw["attempt"]),
   };
 }
 
@@ -155,6 +194,18 @@ function hintOf(value: unknown): Hint | null {
   if (expiresAt === null) return null;
   if (intervalMs !== null) return { kind: "interval", intervalMs, expiresAt, reason };
   return nextRunAt === null ? null : { kind: "oneshot", nextRunAt, expiresAt, reason };
+}
+
+function retryEntry(at: EpochMs, raw: Fields): RetryEntry | null {
+  const [attempt, due] = [numberOf(raw["attempt"]), textOf(raw["due"])];
+  return attempt === null || due === null
+    ? null
+    : { kind: "retry", at, attempt, due, isDropped: raw["dropped"] === true };
+}
+
+function hintEntry(at: EpochMs, raw: Fields): HintEntry | null {
+  const hint = hintOf(raw);
+  return hint === null ? null : { kind: "hint", at, hint };
 }
 
 function textOf(value: unknown): string | null {

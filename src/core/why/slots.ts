@@ -1,9 +1,7 @@
 /** Runs that come from no period: of an interval, of a hint, by hand (S40). What the ledger or the document knows of one. */
 
-import { hintText } from "../governor/hint.js";
-import { type HintOnRecord, hintOnRecordAt } from "../state/hint-transitions.js";
-import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
-import type { Finding, Period, WhyFacts } from "./facts.js";
+import { type EpochMs, formatInstant } from "../time/instant.js";
+import type { Finding, WhyFacts } from "./facts.js";
 import type { RunEntry } from "./records.js";
 
 /** Runs on record that are named to who asks for an instant at which there was none. */
@@ -50,13 +48,4 @@ export function nearestRuns({ entries, nominalAt }: WhyFacts): readonly string[]
 
 function distance(at: EpochMs, from: EpochMs): number {
   return Math.abs(at - from);
-}
-
-/** S41: while a hint is in force the schedule is not asked. */
-export function hinted({ document }: WhyFacts, { dueAt }: Period): Finding | null {
-  const found: HintOnRecord | null = document === null ? null : hintOnRecordAt(document, dueAt);
-  if (found === null) return null;
-  const { hint, setAt } = found;
-  const text = `not evaluated: a hint stands in for the schedule since ${formatSecond(setAt)}: ${hintText(hint)}`;
-  return { kind: "not_evaluated", reason: "hinted", text, from: setAt, until: hint.expiresAt };
 }

@@ -6,11 +6,13 @@ import { isErrorCode } from "../base/errors/registry.js";
 import { isEvery } from "../cron/every.js";
 import { compileRule } from "../decision/compile.js";
 import { hintText } from "../governor/hint.js";
+import { isPeriod } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
 import { gapText, notStarted, reasonText } from "../period/reasons.js";
 import { activeStates, lastHandledAt } from "../state/document.js";
 import { type Ending, endingFields, type HolderKind, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
+import { attemptsText, furtherAttempts, isRetryRunning } from "./attempts.js";
 import {
   type Finding,
   type Period,
@@ -20,6 +22,7 @@ import {
   type WhyRun,
   type WhyVersion,
 } from "./facts.js";
+import { hintAt, hinted } from "./hinted.js";
 import {
   lastSignBefore,
   leftOpen,
@@ -32,7 +35,7 @@ import {
   waiting,
 } from "./open.js";
 import type { GapEntry, PeriodEntry, RunEntry } from "./records.js";
-import { hinted, lastSlot, nearestRuns, slotRun, sourceText } from "./slots.js";
+import { lastSlot, nearestRuns, slotRun, sourceText } from "./slots.js";
 
 export function whyPeriod(facts: WhyFacts): WhyAnswer {
   const record = facts.entries.find((entry) => entry.kind === "period" && entry.at === facts.nominalAt);
@@ -56,11 +59,17 @@ function answer(facts: WhyFacts, period: Period | null, finding: Finding): WhyAn
     window_start: record?.decision?.window_start ?? instantText(decision?.windowStartAt ?? null),
     window_end: record?.decision?.window_end ?? instantText(decision?.windowEndAt ?? null),
     run: run === null ? null : runOf(run),
+    ...attemptsOf(facts),
     from: instantText(finding.from ?? null),
     until: instantText(finding.until ?? null),
     nearest: finding.nearest ?? [],
     decision: record?.decision ?? null,
   };
+}
+
+function attemptsOf(facts: WhyFacts): Pick<WhyAnswer, "attempts"> {
+  const further = furtherAttempts(facts);
+  return further.length === 0 ? {} : { attempts: further.map(runOf) };
 }
 
 function instantText(at: EpochMs | null): string | null {
@@ -101,12 +110,13 @@ function ofSlot(facts: WhyFacts): Finding | null {
 
 function executed(facts: WhyFacts): Finding {
   const { entries, nominalAt } = facts;
-  const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && entry.source === null);
+  const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && isPeriod(entry.source));
   return ranAs(facts, run?.kind === "run" ? run : null, null);
 }
 
 /** `source` null: a period of the schedule. */
-function ranAs({ nominalAt, document }: WhyFacts, run: RunEntry | null, source: string | null): Finding {
+function ranAs(facts: WhyFacts, run: RunEntry | null, source: string | null): Finding {
+  const { nominalAt, document } = facts;
   const id = formatInstant(nominalAt);
   const active = document === null ? [] : activeStates(document);
   const running = active.find((state) => state.PeriodID === id && (state.Source ?? null) === source);
@@ -116,11 +126,13 @@ function ranAs({ nominalAt, document }: WhyFacts, run: RunEntry | null, source: 
     return { kind: "running", text: `running${whence} since ${running.StartedAt} (${what})`, run };
   }
   if (run === null) return { kind: "executed", text: `executed${whence}` };
-  return { kind: "executed", reason: run.ending?.reason ?? null, text: executedText(run, whence), run };
+  const more = isPeriod(source) ? attemptsText(facts, run, runText) : "";
+  const kind = isPeriod(source) && isRetryRunning(facts) ? "running" : "executed";
+  return { kind, reason: run.ending?.reason ?? null, text: `executed${whence}: ${runText(run)}${more}`, run };
 }
 
-function executedText({ startedAt, endedAt, holder, ending }: RunEntry, whence: string): string {
-  const begun = `executed${whence}: started ${startedAt ?? "at an unknown time"}`;
+function runText({ startedAt, endedAt, holder, ending }: RunEntry): string {
+  const begun = `started ${startedAt ?? "at an unknown time"}`;
   if (endedAt === null || ending === null) return begun;
   const { reason } = ending;
   return `${begun}, ended ${endedAt}, ${howText(ending, holder)}${reason === null ? "" : ` (${reason})`}`;
@@ -262,8 +274,8 @@ function notEvaluated({ entries, nominalAt }: WhyFacts): Finding | null {
   if (gap === undefined) return null;
   const count = gap.isCountExact ? `${gap.count}` : `at least ${gap.count}`;
   const range = `from ${formatSecond(gap.at)} to ${formatSecond(gap.lastAt)}`;
-  const hint = gap.hint === null ? "" : `, ${hintText(gap.hint)}`;
-  const cause = gap.reason === null ? "" : `: ${gapText(gap.reason)}${hint}`;
+  const hint = gap.hint ?? (gap.reason === "hinted" ? hintAt(entries, nominalAt) : null);
+  const cause = gap.reason === null ? "" : `: ${gapText(gap.reason)}${hint === null ? "" : `, ${hintText(hint)}`}`;
   const text = `not evaluated: one of ${count} periods ${range} that were passed over${cause} (noted at ${gap.notedAt})`;
   return { kind: "not_evaluated", reason: gap.reason, text, from: gap.at, until: gap.lastAt };
 }

@@ -2,6 +2,7 @@
  * From what the supervisor's observer is told to frames: pure. A job's activation before and after a step is compared;
  * what is new is born, what has changed has a new snapshot, what is gone has ended.
  */
+import { isPeriod } from "../../core/period/occasion.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Activation, Attempt } from "../../machines/activation.js";
 import type { Ended } from "../../machines/draft.js";
@@ -193,7 +194,7 @@ function bornPeriod(identity: string, period: PeriodSnapshot, snapshot: PublicSn
 /** Below its period, where that is known: not of manual runs, nor of those that an earlier daemon started. */
 function bornExecution(identity: string, { execution }: Attempt, among: Activation, now: EpochMs): Said {
   const { attemptId, source, periodId } = execution.context.attempt;
-  const isBelow = source === null && periodsOf(among).has(periodId);
+  const isBelow = isPeriod(source) && periodsOf(among).has(periodId);
   const parentId = isBelow ? periodSession(identity, periodId) : jobSession(identity);
   const birth = { sessionId: attemptId, parentId, snapshot: executionSnapshot(execution) };
   return bornActor("execution", identity, attemptId, birth, now);

@@ -1,6 +1,7 @@
 /** What happened to a job, newest first: the records of the ledger as rows for people and programs. */
 import type { DecisionRecord } from "../../core/decision/model.js";
 import { hintText } from "../../core/governor/hint.js";
+import { isPeriod } from "../../core/period/occasion.js";
 import {
   type EndingFields,
   endingFields,
@@ -10,7 +11,7 @@ import {
   resultOf,
 } from "../../core/state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../../core/time/instant.js";
-import type { LedgerEntry, RunEntry } from "../../core/why/records.js";
+import type { HintEndEntry, HintEntry, LedgerEntry, RetryEntry, RunEntry } from "../../core/why/records.js";
 import type { StateReader } from "../../persist/store.js";
 import { entriesOf, isKnown } from "./ledger-view.js";
 
@@ -44,6 +45,9 @@ export interface HistoryRow extends EndingFields {
   readonly ended_at: string | null;
   /** Only where it was asked for. */
   readonly decision?: DecisionRecord | null;
+  /** Of a further attempt of a period: which period, and the how manieth attempt. */
+  readonly retry_of?: string;
+  readonly attempt?: number;
 }
 
 /** A period and its run are two records; other kinds lie between them. */
@@ -89,13 +93,13 @@ export function isFailure(row: HistoryRow): boolean {
   return row.ended_at !== null && resultOf(readEnding({ ...row })) !== "success";
 }
 
-/** A period with its run is one row; a run of another source, a gap and a pause are rows of their own. */
+/** A period with its run is one row; a run of another source, a gap and a pause are rows of their own. Of hints the runs tell. */
 export function rowsOf(entries: readonly LedgerEntry[], hasDecisions = false): HistoryRow[] {
   const runs = new Map(
-    entries.flatMap((entry) => (entry.kind === "run" && entry.source === null ? [[entry.at, entry] as const] : [])),
+    entries.flatMap((entry) => (entry.kind === "run" && isPeriod(entry.source) ? [[entry.at, entry] as const] : [])),
   );
   return entries.flatMap((entry) => {
-    if (entry.kind === "run" && entry.source === null) return [];
+    if (isUntold(entry) || (entry.kind === "run" && isPeriod(entry.source))) return [];
     const row = rowOf(entry, runs.get(entry.at) ?? null);
     return [hasDecisions ? { ...row, decision: entry.kind === "period" ? entry.decision : null } : row];
   });
@@ -110,7 +114,14 @@ const EMPTY = {
   signal: null,
 };
 
-function rowOf(entry: LedgerEntry, run: RunEntry | null): HistoryRow {
+type Untold = HintEntry | HintEndEntry | RetryEntry;
+type Told = Exclude<LedgerEntry, Untold>;
+
+function isUntold(entry: LedgerEntry): entry is Untold {
+  return entry.kind === "hint" || entry.kind === "hint_end" || entry.kind === "retry";
+}
+
+function rowOf(entry: Told, run: RunEntry | null): HistoryRow {
   const period_id = idOf(entry);
   switch (entry.kind) {
     case "period": {
@@ -126,6 +137,7 @@ function rowOf(entry: LedgerEntry, run: RunEntry | null): HistoryRow {
         source: entry.source,
         outcome: "executed",
         ...runFields(entry),
+        ...attemptFields(entry),
       };
     case "gap": {
       const count = entry.isCountExact ? `${entry.count}` : `at least ${entry.count}`;
@@ -149,6 +161,11 @@ function rowOf(entry: LedgerEntry, run: RunEntry | null): HistoryRow {
 /** A slot may be sub-second (S40); when somebody paused a job is told to the second (S1). */
 function idOf({ kind, at }: LedgerEntry): string {
   return kind === "run" || kind === "period" ? formatInstant(at) : formatSecond(at);
+}
+
+/** S43. */
+function attemptFields({ retryOf, attempt }: RunEntry): Pick<HistoryRow, "retry_of" | "attempt"> {
+  return retryOf === null || attempt === null ? {} : { retry_of: retryOf, attempt };
 }
 
 function runFields({ startedAt, endedAt, holder, ending }: RunEntry): Partial<HistoryRow> {

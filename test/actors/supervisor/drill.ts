@@ -3,11 +3,14 @@
  * and what has to be true afterwards whatever broke.
  */
 
+import type { RequestArm } from "../../../src/actors/dispatcher/port.js";
+import type { SimulatedAnswer } from "../../../src/actors/dispatcher/simulated-dispatcher.js";
 import type { SimulatedBehaviour } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
 import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import type { KronError } from "../../../src/core/base/errors/kron-error.js";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
 import { compileRule } from "../../../src/core/decision/compile.js";
+import type { Hint, HintKind } from "../../../src/core/governor/hint.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { activeStates } from "../../../src/core/state/document.js";
 import { type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
@@ -17,18 +20,22 @@ import { openMemoryStore } from "../../../src/persist/memory/store.js";
 import type { Batch } from "../../../src/persist/store.js";
 import { requireOk } from "../../support/results.js";
 import { Faults } from "./faults.js";
-import { START, World } from "./world.js";
+import { type HintSpan, slotViolations } from "./slot-laws.js";
+import { type Begun, START, World } from "./world.js";
 
 export type Deed =
   | { readonly do: "reload"; readonly jobs: readonly JobDefinition[] }
   | { readonly do: "run" | "resume" | "cancel"; readonly identity: string }
   | { readonly do: "pause"; readonly identity: string; readonly forMs: number }
+  | { readonly do: "hint"; readonly identity: string; readonly hint: Hint }
+  | { readonly do: "unhint"; readonly identity: string; readonly kind: HintKind | "all" }
   | { readonly do: "kill" | "reboot" | "lose-launcher" }
   | { readonly do: "jump" | "freeze"; readonly byMs: number };
 
 export interface Script {
   readonly jobs: readonly JobDefinition[];
   readonly behaviour?: (request: ProcessArm) => Partial<SimulatedBehaviour>;
+  readonly answer?: (request: RequestArm) => Partial<SimulatedAnswer>;
   /** By second after the start. */
   readonly deeds?: Readonly<Record<number, Deed>>;
   readonly seconds: number;
@@ -47,6 +54,9 @@ export class Drill {
   readonly answers = new Map<string, string>();
   private jobs: readonly JobDefinition[];
   private readonly seen = new Map<string, JobDefinition>();
+  /** By attempt: the source and slot of its claim, as it went into a batch; absent for a period. */
+  private readonly sources = new Map<string, { readonly source: string; readonly slot: string }>();
+  private readonly hints: HintSpan[] = [];
   /** Seconds until a dead daemon is started again. */
   downSeconds = 1;
   /** What ended a daemon, or refused its start. */
@@ -57,11 +67,12 @@ export class Drill {
   private downFor = 0;
 
   constructor(private readonly script: Script) {
-    const behaviour = script.behaviour;
+    const { behaviour, answer } = script;
     this.faults = new Faults(() => this.world);
     this.world = new World({
       between: (ports) => this.faults.between(ports),
       ...(behaviour === undefined ? {} : { behaviour }),
+      ...(answer === undefined ? {} : { answer }),
     });
     this.faults.onBatch = (batch) => this.look(batch);
     this.jobs = script.jobs;
@@ -166,6 +177,12 @@ export class Drill {
       case "pause":
         supervisor.pause(deed.identity, this.world.clock.now() + deed.forMs, "drill").catch(ignore);
         return;
+      case "hint":
+        this.hint(deed.identity, deed.hint);
+        return;
+      case "unhint":
+        this.unhint(deed.identity, deed.kind);
+        return;
       case "lose-launcher":
         this.world.loseLauncher();
         return;
@@ -174,33 +191,90 @@ export class Drill {
     }
   }
 
+  /** Whether it was set is certain only when the daemon lived to say so. */
+  private hint(identity: string, hint: Hint): void {
+    const { clock, supervisor } = this.world;
+    const span: HintSpan = { identity, hint, askedAt: clock.now(), setAt: null, clearedAt: null, isCleared: false };
+    this.hints.push(span);
+    const note = (answer: string): void => {
+      if (answer === "set") span.setAt = clock.now();
+    };
+    supervisor.hint(identity, hint).then(note, () => undefined);
+  }
+
+  private unhint(identity: string, kind: HintKind | "all"): void {
+    const { clock, supervisor } = this.world;
+    const isMeant = (span: HintSpan): boolean => {
+      return span.identity === identity && (kind === "all" || span.hint.kind === kind);
+    };
+    const spans = this.hints.filter(isMeant);
+    for (const span of spans) span.clearedAt ??= clock.now();
+    const note = (): void => {
+      for (const span of spans) span.isCleared = true;
+    };
+    supervisor.clearHints(identity, kind).then(note, () => undefined);
+  }
+
   /** S12: what was handled stays handled. */
   private look(batch: Batch): void {
+    for (const { text } of batch.documents ?? []) this.noteSources(text);
     for (const { key, text } of batch.documents ?? []) {
       const [before, next] = [handledIn(this.world.disk.documents.get(key)?.text), handledIn(text)];
       if (next < before) this.violations.push(`LastHandledPeriodID went back from ${before} to ${next}`);
     }
   }
 
-  /** What ran, as the job was told: identity and period; a manual run is none of the job's own (S40). */
+  /** A document that a fault has damaged says nothing. */
+  private noteSources(text: string | null): void {
+    for (const { AttemptID = "", Source, PeriodID } of text === null ? [] : activeIn(text)) {
+      if (Source !== undefined) this.sources.set(AttemptID, { source: Source, slot: PeriodID });
+    }
+  }
+
+  /** What ran, by identity and period; what did not come from a period says where it came from (S40). */
   executed(): string[] {
-    const names = new Map(this.world.requests.map((request) => [request.attemptId, nameOf(request)]));
-    return this.world.host.executions.map(({ attemptId }) => names.get(attemptId) ?? attemptId);
+    return this.world.begun.map((begun) => this.nameOf(begun));
+  }
+
+  private nameOf({ attemptId, identity, periodId }: Begun): string {
+    const slot = this.sources.get(attemptId);
+    return slot === undefined ? `${identity}@${periodId}` : `${identity}@${slot.slot} by ${slot.source}`;
   }
 
   /** Everything that is wrong at the end; empty when all is well. */
   async verdict(): Promise<string[]> {
     const executed = this.executed();
     const twice = executed.filter((name, i) => executed.indexOf(name) !== i).map((name) => `${name} ran twice`);
+    const early = this.world.begun.filter(({ isOnRecord }) => !isOnRecord);
+    const unclaimed = early.map((begun) => `${this.nameOf(begun)} began before its claim was durable`);
     const unseen = [...this.unparsable(), ...this.strays(), ...this.leftGates()];
-    return [...this.violations, ...twice, ...unseen, ...(await this.unexplained())];
+    return [...this.violations, ...twice, ...unclaimed, ...unseen, ...this.slots(), ...(await this.unexplained())];
+  }
+
+  /** S40-S42: of slots there is more to know than that none was used twice. */
+  private slots(): string[] {
+    const begun = this.world.begun.map((each) => {
+      return { ...each, source: this.sources.get(each.attemptId)?.source ?? null };
+    });
+    return [...this.known()].flatMap((identity) => {
+      const definition = this.seen.get(identity);
+      if (definition === undefined) return [];
+      return slotViolations({
+        definition,
+        document: this.world.document(identity),
+        begun: begun.filter((each) => each.identity === identity),
+        hints: this.hints.filter((span) => span.identity === identity),
+        now: this.world.clock.now(),
+      });
+    });
   }
 
   /** What runs is on record, and what is on record runs. */
   private strays(): string[] {
     const onRecord = [...this.known()].flatMap((identity) => activeStates(this.world.document(identity)));
     const recorded = new Set(onRecord.map(({ AttemptID = "" }) => AttemptID));
-    const running = new Set(this.world.host.running.map(({ attemptId }) => attemptId));
+    const processes = this.world.host.running.map(({ attemptId }) => attemptId);
+    const running = new Set([...processes, ...this.world.inFlight]);
     const unrecorded = [...running].filter((id) => !recorded.has(id)).map((id) => `${id} runs, and is not on record`);
     const vanished = [...recorded].filter((id) => !running.has(id)).map((id) => `${id} is on record, and does not run`);
     return [...unrecorded, ...vanished];
@@ -257,9 +331,22 @@ export function isManual({ output }: ProcessArm): boolean {
   return output.to === "file" && output.name.includes(".manual.");
 }
 
-function nameOf(request: ProcessArm): string {
-  const { KRON_IDENTITY, KRON_PERIOD_ID } = request.env;
-  return `${KRON_IDENTITY}@${KRON_PERIOD_ID}${isManual(request) ? " by hand" : ""}`;
+interface ActiveText {
+  readonly AttemptID?: string;
+  readonly Source?: string;
+  readonly PeriodID: string;
+}
+
+function activeIn(text: string): readonly ActiveText[] {
+  try {
+    const { ActiveExecution, OtherActive = [] } = JSON.parse(text) as Record<
+      string,
+      readonly ActiveText[] | ActiveText
+    >;
+    return [ActiveExecution ?? [], OtherActive].flat();
+  } catch {
+    return [];
+  }
 }
 
 async function turnsUntil(done: Promise<unknown>): Promise<void> {

@@ -1,10 +1,25 @@
 /** The pieces of history that are played with faults: one for each thing that may happen to a period. */
-import { MINUTE_MS } from "../../../src/core/time/instant.js";
+import type { Hint } from "../../../src/core/governor/hint.js";
+import { MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import type { Script } from "./drill.js";
-import { job } from "./world.js";
+import { job, START, webhook } from "./world.js";
 
 const EVERY_MINUTE = "* * * * *";
 const PATIENT = { deadline: "50s" };
+const HOOK = { url: "https://hooks.test/a" };
+const after = (seconds: number): number => START + seconds * SECOND_MS;
+const everySeconds = (seconds: number, until: number): Hint => ({
+  kind: "interval",
+  intervalMs: seconds * SECOND_MS,
+  expiresAt: after(until),
+  reason: "drill",
+});
+const onceAt = (seconds: number, until: number): Hint => ({
+  kind: "oneshot",
+  nextRunAt: after(seconds),
+  expiresAt: after(until),
+  reason: "drill",
+});
 
 export const SCRIPTS: Readonly<Record<string, Script>> = {
   start: { jobs: [job("a", EVERY_MINUTE, { policy: PATIENT }), job("b", EVERY_MINUTE)], seconds: 66 },
@@ -92,5 +107,110 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     jobs: [job("a", EVERY_MINUTE, { policy: PATIENT })],
     deeds: { 58: { do: "lose-launcher" }, 62: { do: "lose-launcher" } },
     seconds: 75,
+  },
+  interval: {
+    jobs: [job("a", "@every 20s", { policy: { concurrency: "forbid" } }), webhook("b", "@every 30s")],
+    behaviour: () => ({ runMs: 4_000 }),
+    seconds: 66,
+  },
+  "interval that waits": {
+    jobs: [job("a", "@every 10s", { policy: { concurrency: "forbid" } })],
+    behaviour: () => ({ runMs: 25_000 }),
+    deeds: { 5: { do: "run", identity: "a" } },
+    seconds: 66,
+  },
+  "interval hint": {
+    jobs: [job("a", EVERY_MINUTE, { policy: PATIENT })],
+    behaviour: () => ({ runMs: 2_000 }),
+    deeds: { 20: { do: "hint", identity: "a", hint: everySeconds(15, 72) } },
+    seconds: 125,
+  },
+  "hint set, replaced and cleared": {
+    jobs: [job("a", "@every 25s"), job("b", EVERY_MINUTE, { policy: PATIENT })],
+    behaviour: () => ({ runMs: 1_000 }),
+    deeds: {
+      10: { do: "hint", identity: "a", hint: everySeconds(7, 200) },
+      12: { do: "hint", identity: "b", hint: everySeconds(60, 200) },
+      30: { do: "hint", identity: "a", hint: everySeconds(11, 200) },
+      40: { do: "unhint", identity: "b", kind: "all" },
+      50: { do: "unhint", identity: "a", kind: "interval" },
+    },
+    seconds: 66,
+  },
+  "one-shot hint": {
+    jobs: [job("a", EVERY_MINUTE, { policy: PATIENT }), webhook("b", EVERY_MINUTE, { policy: PATIENT })],
+    deeds: {
+      5: { do: "hint", identity: "a", hint: onceAt(25, 3_600) },
+      6: { do: "hint", identity: "b", hint: onceAt(25, 3_600) },
+      70: { do: "hint", identity: "a", hint: onceAt(25, 3_600) },
+    },
+    seconds: 75,
+  },
+  "one-shot that expires": {
+    jobs: [job("a", EVERY_MINUTE, { policy: { ...PATIENT, suspend: false, concurrency: "forbid" } })],
+    behaviour: () => ({ runMs: 80_000 }),
+    deeds: { 2: { do: "run", identity: "a" }, 5: { do: "hint", identity: "a", hint: onceAt(25, 65) } },
+    seconds: 70,
+  },
+  request: {
+    jobs: [webhook("a", EVERY_MINUTE, { policy: PATIENT }), webhook("b", EVERY_MINUTE)],
+    seconds: 70,
+  },
+  "request without an answer": {
+    jobs: [
+      webhook("a", EVERY_MINUTE, { policy: { ...PATIENT, concurrency: "forbid" }, http: { ...HOOK, timeout: "20s" } }),
+      webhook("reset", "1 * * * *", { policy: PATIENT }),
+    ],
+    answer: ({ identity }) => (identity === "a" ? { answerMs: null } : { failure: "connection-lost", answerMs: 100 }),
+    seconds: 90,
+  },
+  "request that is refused": {
+    jobs: [webhook("a", "1 * * * *", { policy: { deadline: "5s" } })],
+    answer: () => ({ refusal: { code: "address-forbidden", message: "10.0.0.1 is private" } }),
+    seconds: 70,
+  },
+  "request replaced": {
+    jobs: [
+      webhook("a", EVERY_MINUTE, { policy: { ...PATIENT, concurrency: "replace" }, http: { ...HOOK, timeout: "10m" } }),
+    ],
+    answer: () => ({ answerMs: null }),
+    seconds: 135,
+  },
+  "request by hand": {
+    jobs: [webhook("a", "1 * * * *", { policy: PATIENT })],
+    deeds: { 5: { do: "run", identity: "a" }, 30: { do: "run", identity: "a" }, 31: { do: "cancel", identity: "a" } },
+    answer: () => ({ answerMs: 4_000 }),
+    seconds: 66,
+  },
+  retry: {
+    jobs: [job("a", "*/2 * * * *", { policy: PATIENT, retry: { max: 3, backoff: "5s..15s" } })],
+    behaviour: () => ({ runMs: 2_000, exitCode: 3 }),
+    seconds: 170,
+  },
+  "retry that the next period comes before": {
+    jobs: [job("a", EVERY_MINUTE, { policy: PATIENT, retry: { max: 5, backoff: "25s" } })],
+    behaviour: () => ({ runMs: 1_000, exitCode: 3 }),
+    seconds: 125,
+  },
+  "retry of what nobody saw end": {
+    jobs: [
+      webhook("a", "*/2 * * * *", { policy: PATIENT, retry: { max: 2, backoff: "5s", on: ["unseen", "answered"] } }),
+      job("b", "*/2 * * * *", { policy: PATIENT, retry: { max: 2, backoff: "5s", on: ["unseen"] } }),
+    ],
+    answer: () => ({ status: 503, answerMs: 3_000 }),
+    seconds: 150,
+  },
+  "retry, paused and by hand": {
+    jobs: [
+      job("a", "1-59/3 * * * *", { policy: { ...PATIENT, concurrency: "forbid" }, retry: { max: 3, backoff: "10s" } }),
+    ],
+    behaviour: () => ({ runMs: 3_000, exitCode: 1 }),
+    deeds: {
+      63: { do: "pause", identity: "a", forMs: 30_000 },
+      75: { do: "run", identity: "a" },
+      100: { do: "resume", identity: "a" },
+      112: { do: "run", identity: "a" },
+    },
+    seconds: 140,
   },
 };

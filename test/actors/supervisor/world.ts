@@ -1,10 +1,13 @@
 import type { Clock } from "../../../src/actors/clock.js";
+import type { RequestArm } from "../../../src/actors/dispatcher/port.js";
+import { type SimulatedAnswer, SimulatedDispatcher } from "../../../src/actors/dispatcher/simulated-dispatcher.js";
 import {
   type SimulatedBehaviour,
   SimulatedHost,
   type SimulatedLauncher,
 } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
 import type { ProcessArm } from "../../../src/actors/launcher/port.js";
+import { RunnerRouter } from "../../../src/actors/runner/router.js";
 import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
 import type { Supervisor, SupervisorPorts } from "../../../src/actors/supervisor/port.js";
 import { createSupervisor } from "../../../src/actors/supervisor/supervisor-actor.js";
@@ -13,7 +16,7 @@ import type { KronError } from "../../../src/core/base/errors/kron-error.js";
 import { SETTINGS_DEFAULTS, type Settings } from "../../../src/core/config/settings.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { readJobDefinition } from "../../../src/core/job/schema.js";
-import type { StateDocument } from "../../../src/core/state/document.js";
+import { activeStates, type StateDocument } from "../../../src/core/state/document.js";
 import { parseDocument } from "../../../src/core/state/parse.js";
 import { type EpochMs, SECOND_MS } from "../../../src/core/time/instant.js";
 import { documentKey } from "../../../src/persist/keys.js";
@@ -29,8 +32,15 @@ export function job(identity: string, schedule: string, more: Record<string, unk
   return requireOk(readJobDefinition({ identity, schedule, command: ["/bin/true"], ...more }));
 }
 
+/** A job whose runs are requests. */
+export function webhook(identity: string, schedule: string, more: Record<string, unknown> = {}): JobDefinition {
+  return requireOk(readJobDefinition({ identity, schedule, http: { url: `https://hooks.test/${identity}` }, ...more }));
+}
+
 export interface WorldOptions {
   readonly behaviour?: (request: ProcessArm) => Partial<SimulatedBehaviour>;
+  /** Of the one who receives requests. */
+  readonly answer?: (request: RequestArm) => Partial<SimulatedAnswer>;
   readonly startAt?: EpochMs;
   /** How many gates the launcher can hold. */
   readonly maxArmed?: number | undefined;
@@ -38,11 +48,34 @@ export interface WorldOptions {
   readonly between?: (ports: SupervisorPorts) => SupervisorPorts;
 }
 
+/** A command that began, or a request that was sent: what nobody can take back. */
+export interface Begun {
+  readonly attemptId: string;
+  readonly identity: string;
+  readonly periodId: string;
+  readonly at: EpochMs;
+  /** S23: whether its claim was durable by then. */
+  readonly isOnRecord: boolean;
+}
+
+/** Says what begins as it begins: what is on record can be looked at in that very moment. */
+class WatchedHost extends SimulatedHost {
+  onBegin: (request: ProcessArm) => void = () => undefined;
+
+  override execute(run: Parameters<SimulatedHost["execute"]>[0]): void {
+    super.execute(run);
+    this.onBegin(run.request);
+  }
+}
+
 /** A machine with a disk and a clock on which daemons live and die: the processes and the disk outlive them. */
 export class World {
   readonly clock: SimulatedClock;
   readonly disk = new MemoryDisk();
-  readonly host: SimulatedHost;
+  readonly host: WatchedHost;
+  readonly begun: Begun[] = [];
+  /** Requests that were sent and not answered. */
+  readonly inFlight = new Set<string>();
   readonly events: SupervisorEvent[] = [];
   readonly requests: ProcessArm[] = [];
   fatal: KronError | null = null;
@@ -50,6 +83,7 @@ export class World {
     readonly supervisor: Supervisor;
     readonly term: LockTerm;
     readonly launcher: SimulatedLauncher;
+    readonly dispatcher: SimulatedDispatcher;
     readonly died: Promise<void>;
     readonly die: () => void;
     isAlive: boolean;
@@ -58,10 +92,12 @@ export class World {
 
   constructor(private readonly options: WorldOptions = {}) {
     this.clock = new SimulatedClock({ startAt: options.startAt ?? START });
-    this.host = new SimulatedHost(this.clock, (request) => {
+    this.host = new WatchedHost(this.clock, (request) => {
       this.requests.push(request);
       return { runMs: 10_000, exitCode: 0, ...options.behaviour?.(request) };
     });
+    this.host.onBegin = ({ attemptId, env }) =>
+      this.noteBegin(attemptId, env["KRON_IDENTITY"] ?? "", env["KRON_PERIOD_ID"] ?? "");
   }
 
   get supervisor(): Supervisor {
@@ -72,6 +108,7 @@ export class World {
   async boot(definitions: readonly JobDefinition[] | "as-stored", settings: Partial<Settings> = {}): Promise<void> {
     const term = requireOk(acquireMemoryLock(this.disk));
     const launcher = this.host.launcher(this.options.maxArmed);
+    const dispatcher = this.dispatcherOf();
     let die = (): void => {};
     const died = new Promise<void>((resolve) => {
       die = resolve;
@@ -81,7 +118,7 @@ export class World {
       clock: this.clockOf(life),
       store: requireOk(openMemoryStore(term, this.disk)),
       term,
-      runner: launcher,
+      runner: new RunnerRouter(launcher, dispatcher),
       copies: { isKept: () => false, keep: (key) => `${key}.corrupt` },
       bootId: this.host.bootId,
       versions: { tzVersion: "test", engineVersion: "test" },
@@ -92,7 +129,7 @@ export class World {
     };
     const supervisor = createSupervisor(this.options.between?.(ports) ?? ports);
     this.fatal = null;
-    this.process = Object.assign(life, { supervisor, term, launcher });
+    this.process = Object.assign(life, { supervisor, term, launcher, dispatcher });
     void supervisor.failed.then((error) => {
       if (life.isAlive) this.fatal = error;
     });
@@ -109,6 +146,7 @@ export class World {
     this.process.isAlive = false;
     this.process.die();
     this.process.launcher.die();
+    this.process.dispatcher.die();
     this.process.term.release();
     this.process = null;
   }
@@ -116,6 +154,27 @@ export class World {
   /** The launcher process alone dies, and is replaced. */
   loseLauncher(): void {
     this.process?.launcher.loseProcess();
+  }
+
+  private dispatcherOf(): SimulatedDispatcher {
+    const answerOf = (request: RequestArm): SimulatedAnswer => {
+      return { answerMs: 2_000, status: 200, ...this.options.answer?.(request) };
+    };
+    return new SimulatedDispatcher(this.clock, answerOf, {
+      sent: ({ attemptId, identity, periodId }) => {
+        this.inFlight.add(attemptId);
+        this.noteBegin(attemptId, identity, periodId);
+      },
+      ended: ({ attemptId }) => void this.inFlight.delete(attemptId),
+    });
+  }
+
+  private noteBegin(attemptId: string, identity: string, periodId: string): void {
+    const key = documentKey(identity);
+    const text = this.disk.documents.get(key)?.text;
+    const onRecord = text === undefined ? [] : activeStates(requireOk(parseDocument(text, key)));
+    const isOnRecord = onRecord.some(({ AttemptID }) => AttemptID === attemptId);
+    this.begun.push({ attemptId, identity, periodId, at: this.clock.now(), isOnRecord });
   }
 
   private clockOf(life: { readonly isAlive: boolean }): Clock {
@@ -160,13 +219,10 @@ export class World {
       .map(({ event }) => event);
   }
 
-  /** When the commands of one job began. */
+  /** When the runs of one job began. */
   starts(identity: string): string[] {
-    const attempts = new Set(
-      this.requests.filter(({ env }) => env["KRON_IDENTITY"] === identity).map(({ attemptId }) => attemptId),
-    );
-    return this.host.executions
-      .filter(({ attemptId }) => attempts.has(attemptId))
-      .map(({ startedAt }) => new Date(startedAt).toISOString().slice(0, 19));
+    return this.begun
+      .filter((begun) => begun.identity === identity)
+      .map(({ at }) => new Date(at).toISOString().slice(0, 19));
   }
 }

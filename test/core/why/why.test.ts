@@ -46,6 +46,21 @@ const gap = (first: string, last: string): LedgerEntry =>
     is_count_exact: true,
   });
 
+const hint = (from: string, until: string): LedgerEntry =>
+  entry("hint", at(from), {
+    hint: "interval",
+    interval_ms: 30_000,
+    expires_at: `2026-03-01T${until}Z`,
+    reason: "load",
+  });
+const HINT_END = { hint: "interval", how: "cleared" };
+const HINTED_GAP = {
+  at: "2026-03-01T13:00:00Z",
+  first: "2026-03-01T12:00:00Z",
+  last: "2026-03-01T12:00:00Z",
+  count: 1,
+};
+
 const ALWAYS = { bootedAt: at("00:00:00"), at: at("23:00:00") };
 const handledTo = (text: string): StateDocument => ({
   ...newDocument("t/job"),
@@ -261,6 +276,29 @@ const ROWS: readonly Row[] = [
     "unknown",
     "nothing",
   ],
+  // A hint stood in for the schedule.
+  [
+    "S41: a hint is in force",
+    { ...AT_NOON, entries: [hint("11:50:00", "13:00:00")] },
+    "not_evaluated",
+    "a hint (every 30s, until 2026-03-01T13:00:00Z: load) stood in for the schedule",
+  ],
+  [
+    "S41: a hint was in force, and which one it was",
+    {
+      document: handledTo("11:00:00"),
+      entries: [hint("11:50:00", "13:00:00"), entry("gap", NOON, { ...HINTED_GAP, reason: "hinted" })],
+    },
+    "not_evaluated",
+    "a hint (every 30s, until 2026-03-01T13:00:00Z: load) stood in for the schedule",
+  ],
+  [
+    "S41: a hint that had been cleared by then says nothing",
+    { ...AT_NOON, entries: [hint("11:50:00", "13:00:00"), entry("hint_end:interval", at("11:55:00"), HINT_END)] },
+    "waiting",
+    "it is due",
+  ],
+  ["S41: nor does one that was over", { ...AT_NOON, entries: [hint("11:50:00", "12:00:00")] }, "waiting", "it is due"],
   // Marks of being alive cover it, and nothing is on record.
   [
     "S16: out of the configuration while nobody was there; killed between its first mark and the removal",
@@ -389,7 +427,8 @@ describe("records that cannot be read say nothing", () => {
   it.each([
     ["no JSON", "period", "{"],
     ["no object", "period", "[]"],
-    ["a kind of a later version", "hint", "{}"],
+    ["a kind of a later version", "weather", "{}"],
+    ["a hint that does not say what it is", "hint", "{}"],
   ])("%s", (_name, kind, text) => {
     expect(readLedgerEntry({ at: 0, kind, text })).toBeNull();
   });

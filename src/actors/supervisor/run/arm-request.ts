@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { HttpSettings } from "../../../core/config/settings.js";
 import type { HttpTarget, JobDefinition, ProcessTarget } from "../../../core/job/definition.js";
+import { isPeriod } from "../../../core/period/occasion.js";
 import { stateFileName } from "../../../core/state/file-name.js";
 import { formatInstant } from "../../../core/time/instant.js";
 import type { AttemptParams } from "../../../machines/effects.js";
@@ -48,7 +49,7 @@ export function outputDirectoryOf(root: string, identity: string): string {
 
 /** Sorts in the order of the runs. */
 export function outputNameOf({ periodId, source, attemptId }: Omit<AttemptParams, "slotAt" | "chosenAt">): string {
-  return `${periodId.replaceAll(":", "")}${source === null ? "" : `.${source}`}.${attemptId}.log`;
+  return `${periodId.replaceAll(":", "")}${isPeriod(source) ? "" : `.${source}`}.${attemptId}.log`;
 }
 
 export function environmentOf(
@@ -62,11 +63,17 @@ export function environmentOf(
     TZ: posixZone(definition.timezone),
     ...target.env,
     KRON_IDENTITY: definition.identity,
-    KRON_PERIOD_ID: attempt.periodId,
-    KRON_NOMINAL_TIME: attempt.periodId,
+    KRON_PERIOD_ID: periodOfRun(attempt),
+    KRON_NOMINAL_TIME: periodOfRun(attempt),
     KRON_CHOSEN_TIME: formatInstant(attempt.chosenAt),
     KRON_ATTEMPT_ID: attempt.attemptId,
+    ...(attempt.retry === undefined ? {} : { KRON_ATTEMPT: String(attempt.retry.attempt) }),
   };
+}
+
+/** S43: a further attempt is one of the same period, for the program and for whoever receives a request. */
+function periodOfRun({ periodId, retry }: AttemptParams): string {
+  return retry?.periodId ?? periodId;
 }
 
 /** The zone that the job is scheduled in. In TZ the sign of a fixed offset is turned round. */
@@ -85,9 +92,11 @@ export function armRequestOf(definition: JobDefinition, attempt: AttemptParams, 
 function requestOf(
   { identity }: JobDefinition,
   target: HttpTarget,
-  { attemptId, periodId, chosenAt }: AttemptParams,
+  attempt: AttemptParams,
   { http: settings }: RunPlace,
 ): RequestArm {
+  const { attemptId, chosenAt } = attempt;
+  const periodId = periodOfRun(attempt);
   const scheduledFor = formatInstant(chosenAt);
   return { kind: "request", attemptId, identity, periodId, scheduledFor, target, settings };
 }

@@ -10,7 +10,7 @@ import { CONCURRENCY_REASONS } from "../../../core/period/reasons.js";
 import { endingFields, holderField, isSuccess, withoutExcerpt } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
-import { gapDetail, missedDetail, pauseContent } from "./ledger-text.js";
+import { gapDetail, missedDetail, pauseContent, retryFields } from "./ledger-text.js";
 import { runFailure } from "./run-failure.js";
 
 export type SupervisorEventName =
@@ -34,6 +34,8 @@ export type SupervisorEventName =
   | "resumed"
   | "hint_set"
   | "hint_ended"
+  | "retry_planned"
+  | "retry_dropped"
   | "removed"
   | "adopted"
   | "claim_refused"
@@ -84,7 +86,8 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       return outcomeEvent(fact, decision);
     case "run_started": {
       const { run, holder } = fact;
-      const fields = { pid: run.pid, attempt_id: run.attemptId, source: run.source, ...holderField(holder) };
+      const about = { source: run.source, ...retryFields(fact.retry), ...holderField(holder) };
+      const fields = { pid: run.pid, attempt_id: run.attemptId, ...about };
       return { at, identity, periodId: run.periodId, event: "started", component: "executor", level: "info", fields };
     }
     case "run_ended": {
@@ -92,6 +95,7 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       const fields = {
         pid: run.pid,
         source: run.source,
+        ...retryFields(fact.retry),
         ...endingFields(withoutExcerpt(ending)),
         ...holderField(holder),
       };
@@ -100,6 +104,16 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       const error = runFailure(fact);
       if (error !== null) return { ...about, level: "error", error, fields };
       return { ...about, level: isSuccess(ending) ? "info" : "warn", fields };
+    }
+    case "retry_planned": {
+      const { PeriodID: periodId, Attempt: attempt, At: due } = fact.retry;
+      const fields = { attempt, of: fact.of, due };
+      return { at, identity, periodId, event: "retry_planned", component: "scheduler", level: "info", fields };
+    }
+    case "retry_dropped": {
+      const { PeriodID: periodId, Attempt: attempt } = fact.retry;
+      const fields = { attempt };
+      return { at, identity, periodId, event: "retry_dropped", component: "scheduler", level: "info", fields };
     }
     case "periods_not_evaluated": {
       const { count, isCountExact, firstAt, lastAt } = fact;

@@ -9,7 +9,7 @@ import { type RecordVersions, toDecisionRecord } from "../../../core/decision/re
 import type { Hint } from "../../../core/governor/hint.js";
 import type { ActiveState, StateDocument } from "../../../core/state/document.js";
 import { endingFields, holderField } from "../../../core/state/ending.js";
-import type { LedgerFact } from "../../../core/state/facts.js";
+import type { LedgerFact, RetryFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../../../core/time/instant.js";
 import type { Claim, LedgerRecord } from "../../../persist/store.js";
 
@@ -54,7 +54,13 @@ export function ledgerRecordOf(
     case "run_started": {
       const { attemptId, periodId, pid, source } = fact.run;
       const begun = { pid, attempt_id: attemptId, started_at: at, ended_at: null };
-      const content = { period_id: periodId, source, ...begun, ...holderField(fact.holder) };
+      const content = {
+        period_id: periodId,
+        source,
+        ...retryFields(fact.retry),
+        ...begun,
+        ...holderField(fact.holder),
+      };
       return record(identity, instantOf(periodId), runKind(source), content);
     }
     case "run_ended": {
@@ -64,12 +70,20 @@ export function ledgerRecordOf(
       const content = {
         period_id: run.periodId,
         source: run.source,
+        ...retryFields(fact.retry),
         ...begun,
         ended_at: at,
         ...holderField(holder),
         ...endingFields(ending),
       };
       return record(identity, instantOf(run.periodId), runKind(run.source), content);
+    }
+    case "retry_planned":
+    case "retry_dropped": {
+      const { PeriodID: periodId, Attempt: attempt, At: due } = fact.retry;
+      const of = fact.kind === "retry_planned" ? { of: fact.of } : {};
+      const content = { at, period_id: periodId, attempt, due, ...of, dropped: fact.kind === "retry_dropped" };
+      return record(identity, instantOf(periodId), "retry", content);
     }
     case "periods_not_evaluated": {
       const { firstAt, lastAt, count, isCountExact } = fact;
@@ -111,6 +125,11 @@ export function gapDetail({ reason, hint }: Extract<LedgerFact, { kind: "periods
 
 export function pauseContent({ untilAt, reason, catchesUp }: Extract<LedgerFact, { kind: "paused" }>): object {
   return { until: formatInstant(untilAt), reason, ...(catchesUp ? { catch_up: true } : {}) };
+}
+
+/** S43: of a further attempt only. */
+export function retryFields(retry: RetryFact | undefined): { readonly retry_of?: string; readonly attempt?: number } {
+  return retry === undefined ? {} : { retry_of: retry.periodId, attempt: retry.attempt };
 }
 
 function hintContent(hint: Hint): object {

@@ -1,0 +1,84 @@
+/**
+ * Which ending of a run is followed by another attempt, and when (S43). It goes into the document with the ending itself,
+ * so that no crash lies between the two.
+ */
+import type { RetryCause, RetryRule } from "../job/definition.js";
+import { type EpochMs, formatInstant, parseInstant, SECOND_MS } from "../time/instant.js";
+import type { ActiveState, RetryState, StateDocument } from "./document.js";
+import { type Ending, isSuccess } from "./ending.js";
+
+/** The source of an attempt that follows another one. */
+export const RETRY_SOURCE = "retry";
+
+/** Of attempts: the period that it is of, and the how manieth it is, from 1. */
+export interface AttemptOf {
+  readonly periodId: string;
+  readonly attempt: number;
+}
+
+/** null: no attempt of a period, but a run that something else asked for. */
+export function attemptOf({ PeriodID, Source, RetryOf, Attempt }: ActiveState): AttemptOf | null {
+  if (Source === undefined) return { periodId: PeriodID, attempt: 1 };
+  if (Source !== RETRY_SOURCE || RetryOf === undefined || Attempt === undefined) return null;
+  return { periodId: RetryOf, attempt: Attempt };
+}
+
+/**
+ * null: none follows. It succeeded, or was ended by hand or for its successor; there were enough; or another period of the
+ * job has been handled, or the job is gone.
+ */
+export function retryAfter(
+  document: StateDocument,
+  ended: ActiveState,
+  ending: Ending,
+  rule: RetryRule | null,
+  now: EpochMs,
+): RetryState | null {
+  const of = attemptOf(ended);
+  if (rule === null || of === null || document.RemovedAt !== undefined) return null;
+  if (of.attempt > rule.max || of.periodId !== document.LastHandledPeriodID || !isRetried(rule, ending)) return null;
+  const at = Math.max(ceilToSecond(now + delayMs(rule, of.attempt)), slotAfter(document));
+  return { PeriodID: of.periodId, Attempt: of.attempt + 1, At: formatInstant(at) };
+}
+
+export function isRetried({ on }: RetryRule, ending: Ending): boolean {
+  const cause = causeOf(ending);
+  if (cause === null) return false;
+  return on.some((each) => (typeof each === "number" ? isExit(ending, each) : each === cause));
+}
+
+/** How it failed; null: it did not, or it was made to end. */
+export function causeOf(ending: Ending): RetryCause | null {
+  if (isSuccess(ending) || ending.reason === "cancelled" || ending.reason === "replaced") return null;
+  switch (ending.kind) {
+    case "exited":
+      return ending.reason === "timeout" ? "timeout" : "exit";
+    case "answered":
+      return "answered";
+    case "failed":
+      return ending.reason === "timeout" ? "timeout" : "failed";
+    case "unseen":
+      return "unseen";
+    default:
+      return null;
+  }
+}
+
+function isExit(ending: Ending, code: number): boolean {
+  return ending.kind === "exited" && ending.reason !== "timeout" && ending.code === code;
+}
+
+/** Doubles from attempt to attempt. */
+export function delayMs({ firstMs, longestMs }: RetryRule, failed: number): number {
+  return Math.min(firstMs * 2 ** (failed - 1), longestMs);
+}
+
+/** S40: slots of a source only go forward, whatever the clock does. */
+function slotAfter({ LastSlot }: StateDocument): EpochMs {
+  const last = parseInstant(LastSlot?.[RETRY_SOURCE] ?? "");
+  return last.ok ? ceilToSecond(last.value + SECOND_MS) : Number.NEGATIVE_INFINITY;
+}
+
+function ceilToSecond(at: EpochMs): EpochMs {
+  return Math.ceil(at / SECOND_MS) * SECOND_MS;
+}
