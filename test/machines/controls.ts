@@ -61,12 +61,13 @@ function seenByEquality(standing: JobStanding, nominalAt: number): JobStanding {
   return { ...standing, lastHandledAt: standing.lastHandledAt === nominalAt ? nominalAt : null };
 }
 
-/** S22 taken out: the claim records what runs, but the period is not handled by it. */
+/** S22 taken out: the claim records what runs, but the period is not handled by it, nor by the end of its run (S12). */
 export const HANDLED_NEVER: Protocol = protocolOf({
   ...ENGINE,
   job: withRecorder((context, event) => {
     const next = recorded(context, event);
-    return event.type === "CLAIM" ? { ...next, ...withHandledOf(context, next) } : next;
+    const isHandling = event.type === "CLAIM" || event.type === "RUN_ENDED";
+    return isHandling ? { ...next, ...withHandledOf(context, next) } : next;
   }),
 });
 

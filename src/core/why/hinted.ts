@@ -1,16 +1,23 @@
 /** Which hint stood in for the schedule at an instant (S41), from what is on record of hints. */
 import { type Hint, hintText } from "../governor/hint.js";
+import { type HintOnRecord, hintOnRecordAt } from "../state/hint-transitions.js";
 import { type EpochMs, formatSecond } from "../time/instant.js";
 import type { Finding, Period, WhyFacts } from "./facts.js";
 import type { HintEntry, LedgerEntry } from "./records.js";
 
 /** A period that is due while a hint holds is not asked for, whether the hint has ended by now or not. */
-export function hinted({ entries }: WhyFacts, { dueAt }: Period): Finding | null {
+export function hinted({ entries, document }: WhyFacts, { dueAt }: Period): Finding | null {
   const found = entryAt(entries, dueAt);
-  if (found === null) return null;
-  const { at, hint } = found;
-  const text = `not evaluated: since ${formatSecond(at)} ${hintText(hint)}, stood in for the schedule`;
-  return { kind: "not_evaluated", reason: "hinted", text, from: at, until: hint.expiresAt };
+  // The ledger keeps things for a while only: of a hint that is still there the document knows.
+  const { hint, setAt } =
+    found === null ? (documentHint(document, dueAt) ?? {}) : { hint: found.hint, setAt: found.at };
+  if (hint === undefined || setAt === undefined) return null;
+  const text = `not evaluated: since ${formatSecond(setAt)} a hint stood in for the schedule: ${hintText(hint)}`;
+  return { kind: "not_evaluated", reason: "hinted", text, from: setAt, until: hint.expiresAt };
+}
+
+function documentHint(document: WhyFacts["document"], at: EpochMs): HintOnRecord | null {
+  return document === null ? null : hintOnRecordAt(document, at);
 }
 
 /** null: none was in force then, or nothing is on record about it. */

@@ -123,7 +123,7 @@ describe("a compiled rule", () => {
     const definition = definitionOf(more);
     const tail = canonicalParts(canonicalDefinitionText(definition), "a")?.ruleTail ?? "";
     const { sample, schedule: _, accepts, zone, ...plain } = compileRule(definition);
-    const { policy, target, description, tags, ...rule } = definition;
+    const { policy, target, notify, description, tags, ...rule } = definition;
     expect(restingRule("a", tail)).toMatchObject({ ...plain, rule } satisfies Partial<CompiledRule>);
     expect(restingRule("a", tail)?.schedule.next(NOW)).toBe(compileRule(definition).schedule.next(NOW));
   });

@@ -1,7 +1,7 @@
 /** S43: how retries are written, what they become, and what is wrong with them. */
 import { describe, expect, test } from "vitest";
 import { readKronLine } from "../../../src/core/config/line/kron-line.js";
-import { canonicalParts, definitionFromCanonical } from "../../../src/core/restart/cut.js";
+import { definitionFromCanonical } from "../../../src/core/job/canonical.js";
 import { minimalRaw } from "../../../src/core/job/minimal.js";
 import {
   canonicalDefinitionText,
@@ -10,6 +10,7 @@ import {
   readJobDefaults,
   readJobDefinition,
 } from "../../../src/core/job/schema.js";
+import { canonicalParts } from "../../../src/core/restart/cut.js";
 import { delayMs } from "../../../src/core/state/retry.js";
 import { requireOk } from "../../support/results.js";
 

@@ -51,6 +51,7 @@ describe("a definition that says only what it must", () => {
         timeoutMs: null,
         output: { to: "file", maxBytes: 10_000_000, keep: 10, onExcess: "drop-middle" },
       },
+      notify: [],
       description: "",
       tags: [],
     });

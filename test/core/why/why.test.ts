@@ -281,7 +281,7 @@ const ROWS: readonly Row[] = [
     "S41: a hint is in force",
     { ...AT_NOON, entries: [hint("11:50:00", "13:00:00")] },
     "not_evaluated",
-    "a hint (every 30s, until 2026-03-01T13:00:00Z: load) stood in for the schedule",
+    "a hint stood in for the schedule: the hint every 30s, until 2026-03-01T13:00:00Z: load",
   ],
   [
     "S41: a hint was in force, and which one it was",
@@ -290,7 +290,7 @@ const ROWS: readonly Row[] = [
       entries: [hint("11:50:00", "13:00:00"), entry("gap", NOON, { ...HINTED_GAP, reason: "hinted" })],
     },
     "not_evaluated",
-    "a hint (every 30s, until 2026-03-01T13:00:00Z: load) stood in for the schedule",
+    "a hint stood in for the schedule: the hint every 30s, until 2026-03-01T13:00:00Z: load",
   ],
   [
     "S41: a hint that had been cleared by then says nothing",

@@ -225,6 +225,7 @@ describe("sound texts", () => {
       history: { keep: 5 },
       ledger: { maxAgeMs: 86_400_000, maxRecords: SETTINGS_DEFAULTS.ledger.maxRecords },
       killGraceMs: 3000,
+      notifications: SETTINGS_DEFAULTS.notifications,
       startGraceMs: 0,
       maxArmed: 0,
       http: { allowPrivate: false, allow: [], maxConcurrent: 1024, maxPerOrigin: 64 },
