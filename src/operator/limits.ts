@@ -36,4 +36,8 @@ export const OPERATOR_TIMES = {
   lookAgainMs: 30 * SECOND_MS,
   retryFirstMs: 100,
   retryLongestMs: 30 * SECOND_MS,
+  /** A server that wishes for a longer pause is asked again nevertheless. */
+  retryWishMs: 2 * MINUTE_MS,
+  /** A watch that lasted so long was of use: the next trouble is the first one again. */
+  watchHealthyMs: 10 * SECOND_MS,
 } as const;
