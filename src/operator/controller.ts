@@ -6,6 +6,7 @@
 import type { Clock } from "../actors/clock.js";
 import { Timeline } from "../actors/timeline.js";
 import { type Wake, Waker } from "../actors/waker.js";
+import { retryDelayMs } from "../core/period/lateness.js";
 import type { EpochMs } from "../core/time/instant.js";
 import { carryOut } from "./carry-out.js";
 import type { KubeGateway } from "./gateway.js";
@@ -19,9 +20,9 @@ import { OPERATOR_LIMITS, OPERATOR_TIMES } from "./limits.js";
 import type { Observed } from "./plan/effects.js";
 import { type Memory, NOTHING_KNOWN, ticked } from "./plan/memory.js";
 import { beginPass, type Pass } from "./plan/pass.js";
-import { reconcile } from "./plan/reconcile.js";
+import { type Plan, reconcile } from "./plan/reconcile.js";
 import { type Urgency, WorkQueue } from "./queue.js";
-import type { Reporter } from "./reporter.js";
+import type { Reporter, Subject } from "./reporter.js";
 
 /** What is kept of a KronJob: never the object. */
 interface Row {
@@ -88,6 +89,13 @@ export class Controller {
 
   get running(): number {
     return this.#queue.running;
+  }
+
+  /** For how long the oldest look has been under way, and how late the timeline is: whether the loop turns. */
+  get lag(): { readonly lookMs: number; readonly wakeMs: number } {
+    const firstAt = this.#timeline.peekAt();
+    const wakeMs = firstAt === null ? 0 : Math.max(0, this.#options.clock.now() - firstAt);
+    return { lookMs: this.#queue.longestMs, wakeMs };
   }
 
   start(): void {
@@ -157,8 +165,8 @@ export class Controller {
 
   /** Without a request: is there anything to do? */
   #think(row: Row, kronJob: KronJob): void {
-    const now = this.#options.clock.now();
-    const plan = reconcile(this.#observed(kronJob), ticked(row.memory, now), now);
+    const plan = this.#planOf(row, kronJob);
+    if (plan === null) return;
     if (plan.effects.length === 0) {
       row.memory = plan.memory;
       this.#rest(row, plan.lookAgainAt);
@@ -175,15 +183,28 @@ export class Controller {
     this.#want(row, isUrgent ? "urgent" : "calm");
   }
 
+  /** null: it cannot even be thought about. That is the trouble of this one KronJob, and of no other. */
+  #planOf(row: Row, kronJob: KronJob): Plan | null {
+    const now = this.#options.clock.now();
+    try {
+      return reconcile(this.#observed(kronJob), ticked(row.memory, now), now);
+    } catch (error) {
+      this.#failed(row, error, "think");
+      return null;
+    }
+  }
+
   #want(row: Row, urgency: Urgency): void {
     row.wants = urgency;
-    const { standbyMs } = this.#options;
-    if (this.#isFirst) this.#queue.add(row.key, urgency);
-    else {
-      if (urgency === "urgent") this.#queue.add(row.key, urgency, standbyMs);
-      const { dueAt, judgedAt } = row.memory;
-      if (dueAt !== null && judgedAt === null) this.#schedule(row, dueAt);
+    if (this.#isFirst) {
+      this.#queue.add(row.key, urgency);
+      return;
     }
+    const { standbyMs } = this.#options;
+    // Where nobody can have the Lease all of them stand by: everything is done, only later.
+    this.#queue.add(row.key, urgency, urgency === "urgent" ? standbyMs : OPERATOR_TIMES.standbyCalmMs);
+    const { dueAt, judgedAt } = row.memory;
+    if (dueAt !== null && judgedAt === null) this.#schedule(row, dueAt);
   }
 
   #rest(row: Row, lookAgainAt: EpochMs | null): void {
@@ -231,13 +252,12 @@ export class Controller {
       this.#remember(row, first);
       const last = await carryOut(first, gateway, clock, {
         news: (about, news) => reporter.news(about, news),
-        refused: (_about, error) => reporter.trouble(row, error, "write"),
+        refused: (_about, error) => reporter.trouble(subjectOf(row), error, "write"),
         moved: (pass) => this.#remember(row, pass),
       });
       this.#settled(row, last);
     } catch (error) {
-      reporter.trouble(row, error, "look");
-      this.#retry(row, error instanceof ApiFailure ? (error.answer.retryAfterMs ?? 0) : 0);
+      this.#failed(row, error, "look");
     } finally {
       reporter.looked((clock.monotonicMs() - startedMs) / 1000);
     }
@@ -252,7 +272,7 @@ export class Controller {
   #settled(row: Row, { end, lookAgainAt }: Pass): void {
     if (this.#rows.get(row.key) !== row) return;
     if (end === "again") {
-      this.#options.reporter.conflict(row);
+      this.#options.reporter.conflict(subjectOf(row));
       this.#retry(row, 0);
     } else {
       row.failures = 0;
@@ -260,6 +280,13 @@ export class Controller {
       if (lookAgainAt === null) this.#timeline.remove(row.handle);
       else this.#schedule(row, lookAgainAt);
     }
+  }
+
+  /** What is no answer of the API server will not pass by itself: 1 s doubling to 60 s (S18). */
+  #failed(row: Row, error: unknown, operation: string): void {
+    this.#options.reporter.trouble(subjectOf(row), error, operation);
+    const isAnswer = error instanceof ApiFailure;
+    this.#retry(row, isAnswer ? (error.answer.retryAfterMs ?? 0) : retryDelayMs(row.failures + 1));
   }
 
   #retry(row: Row, atLeastMs: number): void {
@@ -312,6 +339,10 @@ export class Controller {
     this.#freeHandles.push(row.handle);
     this.#queue.remove(key);
   }
+}
+
+function subjectOf({ namespace, name, uid, version }: Row): Subject {
+  return { namespace, name, uid, resourceVersion: version };
 }
 
 const NONE: ReadonlySet<string> = new Set();

@@ -1,5 +1,5 @@
 /** The Jobs of all KronJobs, as rows: what a watch says of them, which may be a little late. */
-import { isSameView, type JobEnding, type JobView } from "./job-view.js";
+import { isSameView, type JobView, type Tombstone } from "./job-view.js";
 
 /** How Jobs ended that are gone: their KronJobs are about to ask. */
 const TOMBSTONES = 10_000;
@@ -11,7 +11,7 @@ export type OwnerUid = string;
 export class JobCache {
   readonly #byUid = new Map<string, JobView>();
   readonly #byOwner = new Map<OwnerUid, Map<string, JobView>>();
-  readonly tombstones = new Map<string, JobEnding>();
+  readonly tombstones = new Map<string, Tombstone>();
   #listed: Set<string> | null = null;
 
   get size(): number {
@@ -52,7 +52,8 @@ export class JobCache {
   }
 
   gone(view: JobView): void {
-    if (view.ending !== null) this.#bury(view.uid, view.ending);
+    const tombstone = view.ending ?? (view.isGated ? "unreleased" : null);
+    if (tombstone !== null) this.#bury(view.uid, tombstone);
     this.#remove(view);
   }
 
@@ -65,8 +66,8 @@ export class JobCache {
     if (own?.size === 0) this.#byOwner.delete(ownerUid);
   }
 
-  #bury(uid: string, ending: JobEnding): void {
-    this.tombstones.set(uid, ending);
+  #bury(uid: string, tombstone: Tombstone): void {
+    this.tombstones.set(uid, tombstone);
     if (this.tombstones.size <= TOMBSTONES) return;
     const [oldest] = this.tombstones.keys();
     if (oldest !== undefined) this.tombstones.delete(oldest);

@@ -10,6 +10,9 @@ export interface JobEnding {
   readonly at: string;
 }
 
+/** Of a Job that is gone: how it ended, or that nobody had released it. */
+export type Tombstone = JobEnding | "unreleased";
+
 export interface JobView {
   readonly name: string;
   readonly uid: string;

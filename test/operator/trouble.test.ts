@@ -155,7 +155,7 @@ describe("trouble with the API server", () => {
     await it.until("counted", ({ status }) => status?.lastSuccessfulTime !== undefined);
     await operator.stop();
     const text = registry.exposition();
-    expect(text).toMatch(/kron_periods_total\{outcome="executed"\} [1-9]/);
+    expect(text).toMatch(/kron_periods_total\{outcome="executed",reason=""\} [1-9]/);
     expect(text).toMatch(/kron_runs_total\{result="Succeeded"\} [1-9]/);
     expect(text).toMatch(/kron_kronjobs 1\n/);
     expect(text).toMatch(/kron_api_requests_total\{operation="create jobs.batch",code="201"\} [1-9]/);

@@ -15,6 +15,9 @@ export interface Failure {
   readonly retryAt: EpochMs;
 }
 
+/** What somebody with too few rights cannot do: release a claimed Job, remove one. */
+export type Write = "release" | "remove";
+
 /** S25: what is to be gone before anything starts. */
 export interface Clearing {
   readonly uids: readonly string[];
@@ -39,6 +42,10 @@ export interface Memory {
   readonly lostGates: readonly string[];
   /** The wish to run now that was refused last. */
   readonly refusedRun: string | null;
+  /** Refused by the API server, and tried again: whatever period is live. */
+  readonly denied: Readonly<Record<Write, Failure | null>>;
+  /** Something that was denied is granted again, or what could not be decided can. */
+  readonly hasRecovered: boolean;
 }
 
 export const NOTHING_KNOWN: Memory = {
@@ -52,11 +59,14 @@ export const NOTHING_KNOWN: Memory = {
   gap: null,
   lostGates: [],
   refusedRun: null,
+  denied: { release: null, remove: null },
+  hasRecovered: false,
 };
 
 /** S13: time was lost, or the rule has changed: only the period that is current then is evaluated. */
 export function returning(memory: Memory): Memory {
-  return { ...NOTHING_KNOWN, lostGates: memory.lostGates, refusedRun: memory.refusedRun };
+  const { lostGates, refusedRun, denied, hasRecovered } = memory;
+  return { ...NOTHING_KNOWN, lostGates, refusedRun, denied, hasRecovered };
 }
 
 /** The clock came to an instant. A wake that comes long after its time is a return (S13). */
@@ -85,6 +95,38 @@ export function turned(
 
 /** S24: not created, not executed. */
 export function failed(memory: Memory, code: ErrorCode, message: string, limitAt: EpochMs, now: EpochMs): Memory {
-  const count = (memory.failure?.count ?? 0) + 1;
-  return { ...memory, failure: { code, message, count, retryAt: retryAt(count, limitAt, now) } };
+  return { ...memory, failure: failureAfter(memory.failure, code, message, limitAt, now) };
+}
+
+/** Whether one has to wait before trying again. */
+export function mustWait(failure: Failure | null, now: EpochMs): failure is Failure {
+  return failure !== null && now < failure.retryAt;
+}
+
+export function denied(
+  memory: Memory,
+  write: Write,
+  code: ErrorCode,
+  message: string,
+  limitAt: EpochMs,
+  now: EpochMs,
+): Memory {
+  const failure = failureAfter(memory.denied[write], code, message, limitAt, now);
+  return { ...memory, denied: { ...memory.denied, [write]: failure }, hasRecovered: false };
+}
+
+export function granted(memory: Memory, write: Write): Memory {
+  if (memory.denied[write] === null) return memory;
+  return { ...memory, denied: { ...memory.denied, [write]: null }, hasRecovered: true };
+}
+
+function failureAfter(
+  before: Failure | null,
+  code: ErrorCode,
+  message: string,
+  limitAt: EpochMs,
+  now: EpochMs,
+): Failure {
+  const count = (before?.count ?? 0) + 1;
+  return { code, message, count, retryAt: retryAt(count, limitAt, now) };
 }

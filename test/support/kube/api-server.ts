@@ -47,6 +47,8 @@ export class ApiServer {
   readonly #options: Required<Pick<ApiServerOptions, "canStreamLists" | "bookmarkMs">> & ApiServerOptions;
   readonly #server: http.Server;
   readonly #watches = new Set<() => void>();
+  /** Whoever connects is cut off. */
+  isDown = false;
   faultOf: (call: Call) => Fault | null = () => null;
   mayDo: (call: Call) => boolean = () => true;
   /** How long a watch event is on its way. */
@@ -100,6 +102,10 @@ export class ApiServer {
   }
 
   async #serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    if (this.isDown) {
+      request.socket.destroy();
+      return;
+    }
     try {
       const body = await bodyOf(request);
       const call = callOf(request);
