@@ -24,6 +24,7 @@ export interface Call {
   readonly namespace: string | null;
   readonly name: string | null;
   readonly isStatus: boolean;
+  readonly isBinding: boolean;
   readonly query: URLSearchParams;
 }
 
@@ -144,6 +145,7 @@ export class ApiServer {
     const { verb, resource, namespace, name, isStatus, query } = call;
     if (verb === "list") return this.#list(call);
     if (namespace === null) throw new Refusal(405, "MethodNotAllowed", "a namespace is needed");
+    if (call.isBinding) return this.#bind(namespace, name ?? "", body);
     if (verb === "create") {
       const object = resource.name === "jobs" ? this.mutate(withJobDefaults(body)) : body;
       judgeCreation(resource, object, query.get("fieldValidation") === "Strict");
@@ -158,6 +160,17 @@ export class ApiServer {
     const was = this.store.get(resource.name, namespace, name);
     if (isStatus && resource.name === "kronjobs") judgeStatus(was, body);
     return this.store.patch(resource, namespace, name, body, isStatus);
+  }
+
+  /** From then on it has a kubelet: deleted, it goes when that one says so. */
+  #bind(namespace: string, name: string, body: Fields): unknown {
+    const pod = this.store.get("pods", namespace, name);
+    const spec = fieldsOf(pod["spec"]);
+    if (spec["nodeName"] !== undefined || pod.metadata["deletionTimestamp"] !== undefined) {
+      throw new Refusal(409, "Conflict", `pod ${name} is already assigned to node "${String(spec["nodeName"])}"`);
+    }
+    this.store.replace("pods", { ...pod, spec: { ...spec, nodeName: fieldsOf(body["target"])["name"] } });
+    return { kind: "Status", apiVersion: "v1", status: "Success" };
   }
 
   #delete(object: StoredObject, resource: Resource, body: Fields): unknown {
@@ -239,7 +252,7 @@ function withJobDefaults(body: Fields): Fields {
 }
 
 const PATH =
-  /^\/(?:api|apis)(?:\/[a-z0-9.-]+)?\/v[a-z0-9]+(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<resource>[a-z]+)(?:\/(?<name>[^/]+))?(?<status>\/status)?$/;
+  /^\/(?:api|apis)(?:\/[a-z0-9.-]+)?\/v[a-z0-9]+(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<resource>[a-z]+)(?:\/(?<name>[^/]+))?(?:\/(?<part>status|binding))?$/;
 
 function callOf(request: http.IncomingMessage): Call {
   const url = new URL(request.url ?? "/", "http://double");
@@ -255,7 +268,8 @@ function callOf(request: http.IncomingMessage): Call {
     resource,
     namespace: parts["namespace"] ?? null,
     name,
-    isStatus: parts["status"] !== undefined,
+    isStatus: parts["part"] === "status",
+    isBinding: parts["part"] === "binding",
     query: url.searchParams,
   };
 }

@@ -87,8 +87,8 @@ export class TestCluster {
 
   /** With what only the double can do: faults, jumps, a clock that runs fast. */
   static async openDouble(options: ApiServerOptions = {}): Promise<TestCluster> {
-    const clock = new ScaledClock(FACTOR, START_AT);
-    const server = new ApiServer({ clock, bookmarkMs: 200, ...options });
+    const clock = options.clock ?? new ScaledClock(FACTOR, START_AT);
+    const server = new ApiServer({ bookmarkMs: 200, ...options, clock });
     await server.listen();
     const double = new TestCluster(clock, server, configOf(server));
     double.#begin();

@@ -20,6 +20,8 @@ export interface Begun {
   readonly jobUid: string;
   readonly podUid: string;
   readonly at: number;
+  /** null: it has not ended. */
+  endedAt: number | null;
 }
 
 export class Kubelet {
@@ -27,6 +29,7 @@ export class Kubelet {
   readonly #client: KubeClient;
   readonly #clock: Clock;
   readonly #taken = new Set<string>();
+  readonly #byUid = new Map<string, Begun>();
   readonly #watch: Watch<Pod>;
   #waiting: (() => void)[] = [];
   /** How long a pod runs, and whether it succeeds. */
@@ -77,6 +80,8 @@ export class Kubelet {
   async #begin(pod: Pod): Promise<void> {
     const { namespace, uid, labels, annotations, ownerReferences } = pod.metadata;
     const jobName = ownerReferences?.[0]?.name ?? "";
+    // Bound first: a pod without a node is removed at once, and nothing could be said about overlaps.
+    if (!(await this.#insist(() => this.#bind(pod)))) return;
     const begun: Begun = {
       namespace,
       kronJob: labels?.["kron.io/name"] ?? jobName.replace(/-[0-9a-f]{10}$/, ""),
@@ -84,12 +89,29 @@ export class Kubelet {
       jobUid: ownerReferences?.[0]?.uid ?? "",
       podUid: uid,
       at: this.#clock.now(),
+      endedAt: null,
     };
     this.begun.push(begun);
+    this.#byUid.set(uid, begun);
     for (const waiting of this.#waiting.splice(0)) waiting();
     await this.#insist(() => this.#setPhase(pod, "Running"));
     const { ms, isSuccess } = this.runOf(begun);
-    this.#clock.after(ms, () => void this.#insist(() => this.#setPhase(pod, isSuccess ? "Succeeded" : "Failed")));
+    this.#clock.after(ms, () => {
+      this.#ended(uid);
+      void this.#insist(() => this.#setPhase(pod, isSuccess ? "Succeeded" : "Failed"));
+    });
+  }
+
+  #ended(uid: string): void {
+    const begun = this.#byUid.get(uid);
+    if (begun !== undefined) begun.endedAt ??= this.#clock.now();
+  }
+
+  async #bind({ metadata: { namespace, name, uid } }: Pod): Promise<void> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/binding`;
+    const target = { apiVersion: "v1", kind: "Node", name: "pretended" };
+    const body = { apiVersion: "v1", kind: "Binding", metadata: { name, uid }, target };
+    await this.#client.send({ method: "POST", path, body, operation: "create pods/binding" });
   }
 
   async #setPhase({ metadata: { namespace, name } }: Pod, phase: string): Promise<void> {
@@ -99,21 +121,24 @@ export class Kubelet {
 
   async #remove({ metadata: { namespace, name, uid } }: Pod): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    this.#ended(uid);
     const body = { gracePeriodSeconds: 0, preconditions: { uid } };
     await this.#insist(() => this.#client.send({ method: "DELETE", path, body, operation: "delete pods" }));
   }
 
-  /** Through restarts of the API server; a pod that is gone needs nothing any more. */
-  async #insist(attempt: () => Promise<unknown>): Promise<void> {
+  /** Through restarts of the API server. False: the pod is gone, and needs nothing any more. */
+  async #insist(attempt: () => Promise<unknown>): Promise<boolean> {
     for (let tries = 0; tries < 50; tries++) {
       try {
         await attempt();
-        return;
+        return true;
       } catch (error) {
         const status = (error as { readonly answer?: { readonly status: number } }).answer?.status;
-        if (status === 404 || status === 409) return;
+        if (status === 404) return false;
+        if (status === 409) return true;
         await new Promise((done) => setTimeout(done, 20));
       }
     }
+    return false;
   }
 }
