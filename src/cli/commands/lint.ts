@@ -1,13 +1,12 @@
-import { resolve } from "node:path";
 import { errorKind } from "../../core/base/errors/registry.js";
 import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { literalAddressProblem } from "../../core/job/http-address.js";
-import { type ConfigFinding, type Configuration, loadConfiguration } from "../../persist/configuration.js";
+import type { ConfigFinding, Configuration } from "../../persist/configuration.js";
 import { instantArg, outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import type { CliIo } from "../io.js";
-import { findConfiguration, findingsText } from "../load.js";
+import { findConfiguration, findingsText, loadNamed } from "../load.js";
 import { hasColour, type Paint, paintFor } from "../style.js";
 
 function plural(count: number, noun: string): string {
@@ -78,7 +77,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = outputForm(args);
   const at = instantArg(args, "at") ?? io.now();
   const names = args.positionals.length > 0 ? args.positionals : [findConfiguration(args, io)];
-  const loaded = await loadConfiguration(names.map((name) => ({ name, path: resolve(io.cwd, name) })));
+  const loaded = await loadNamed(names, io);
   const isPrivateFine = args.has("allow-private");
   const configuration = { ...loaded, findings: [...loaded.findings, ...forbiddenAddresses(loaded, isPrivateFine)] };
   const active = configuration.jobs.filter(({ definition }) => !definition.policy.suspend);

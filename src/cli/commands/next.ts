@@ -102,7 +102,17 @@ function overviewTable(rows: readonly Upcoming[], at: EpochMs, paint: Paint): st
 async function nextOfOne(identity: string, args: ParsedArgs, io: CliIo, at: EpochMs): Promise<ExitCode> {
   const count = countArg(args, "count", DEFAULT_COUNT, MOST);
   const { jobs } = await loadJobs(args, io);
-  const { definition } = findJob(jobs, identity);
+  return nextOfDefinition(findJob(jobs, identity).definition, args, io, at, count);
+}
+
+export async function nextOfDefinition(
+  definition: JobDefinition,
+  args: ParsedArgs,
+  io: CliIo,
+  at: EpochMs,
+  count: number = countArg(args, "count", DEFAULT_COUNT, MOST),
+): Promise<ExitCode> {
+  const { identity } = definition;
   const compiled = compileRule(definition);
   const lastRunOf = await lastRunsOf([definition], args, io);
   const upcoming = upcomingOf(compiled, decisionsAfter(compiled, at), lastRunOf(identity), at);

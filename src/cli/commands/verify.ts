@@ -27,6 +27,9 @@ interface Tally {
 /** A JSON document over several lines is read as a whole up to this size; larger exports are one value a line. */
 const WHOLE_DOCUMENT_CHARS = 64 * 1024 * 1024;
 
+/** Where the operator notes how the second of a Job was chosen. */
+const DECISION_ANNOTATION = "kron.io/decision";
+
 type Fields = Readonly<Record<string, unknown>>;
 
 function isFields(value: unknown): value is Fields {
@@ -34,17 +37,26 @@ function isFields(value: unknown): value is Fields {
 }
 
 /**
- * A decision record may stand alone, inside a log line or history entry (`decision`), or spread over a log line. What
- * has neither a seed hash nor a period is something else.
+ * A decision record may stand alone, inside a log line or history entry (`decision`), spread over a log line, or be
+ * noted on a Job of Kubernetes. What has neither a seed hash nor a period is something else.
  */
 function recordIn(value: unknown): Fields | null {
   if (!isFields(value)) return null;
+  if (isFields(value["metadata"])) return annotatedRecord(value["metadata"]);
   if (isFields(value["decision"])) return value["decision"];
   return "seed_hash" in value && "period_id" in value ? value : null;
 }
 
+function annotatedRecord({ annotations }: Fields): Fields | null {
+  const text = isFields(annotations) ? annotations[DECISION_ANNOTATION] : undefined;
+  const record = typeof text === "string" ? parsed(text) : null;
+  return isFields(record) ? record : null;
+}
+
 function recordsIn(value: unknown): Fields[] {
-  const values = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  // `kubectl get -o json` prints a list of many as an object with items.
+  const list = isFields(value) && Array.isArray(value["items"]) ? (value["items"] as readonly unknown[]) : null;
+  const values = Array.isArray(value) ? (value as readonly unknown[]) : (list ?? [value]);
   return values.map(recordIn).filter((record) => record !== null);
 }
 

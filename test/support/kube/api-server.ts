@@ -25,6 +25,8 @@ export interface Call {
   readonly name: string | null;
   readonly isStatus: boolean;
   readonly isBinding: boolean;
+  /** Who asks, by the credentials. */
+  readonly authorization: string;
   readonly query: URLSearchParams;
 }
 
@@ -270,6 +272,7 @@ function callOf(request: http.IncomingMessage): Call {
     name,
     isStatus: parts["part"] === "status",
     isBinding: parts["part"] === "binding",
+    authorization: request.headers.authorization ?? "",
     query: url.searchParams,
   };
 }

@@ -8,7 +8,7 @@ export const LINT: CommandSpec = {
   details: `
 Reads the files (YAML, line format, JSON Lines; or a directory of them) and lists every error with file, line and column,
 then warnings: constraints that leave nothing of a window within the next 400 days, and seconds on which many jobs
-fall together. Exits 2 if there is any error; with --strict also if there is any warning.
+fall together. KronJobs of Kubernetes are understood, too, from files or with - from standard input. Exits 2 if there is any error; with --strict also if there is any warning.
 
   kron lint examples/krond.yaml`,
   options: [CONFIG_OPTION, AT_OPTION, { name: "strict", help: "treat warnings as errors" }],

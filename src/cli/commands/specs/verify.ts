@@ -8,6 +8,9 @@ export const VERIFY: CommandSpec = {
 Finds every decision record in FILE (one JSON document, or one JSON value a line, as logs and exports have them),
 computes it again from its own inputs, and names each field that comes out otherwise. Exits 2 if any differs.
 
-  kron next prod/db-backup --at 2026-01-01T00:00:00Z --count 100 -o jsonl | kron verify -`,
+Jobs of Kubernetes carry theirs as an annotation.
+
+  kron next prod/db-backup --at 2026-01-01T00:00:00Z --count 100 -o jsonl | kron verify -
+  kubectl get jobs -o json | kron verify -`,
   options: [],
 };
