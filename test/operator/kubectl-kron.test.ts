@@ -65,7 +65,7 @@ test("pause and resume write what the operator reads", async () => {
 
 test("next and explain compute the seconds that stand in the status", async () => {
   await cluster.operator();
-  await cluster.create("spread", { schedule: "0 * * * *", window: { mode: "after", duration: "30m" } });
+  await cluster.create("spread", { schedule: "30 * * * *", window: { mode: "after", duration: "20m" } });
   const { status } = await cluster.until("spread", (kronJob) => kronJob.status?.nextChosenTime !== undefined);
   const next = await kron("next", "spread", "--count", "1", "-o", "json");
   expect(JSON.parse(next.out)).toMatchObject([{ chosen_time: status?.nextChosenTime }]);

@@ -24,6 +24,8 @@ type Happening =
   | { readonly kind: "refuse" }
   /** Nobody is there. */
   | { readonly kind: "away"; readonly minutes: number }
+  /** The clock jumps, or everybody sleeps, while a period cannot be started. */
+  | { readonly kind: "lose"; readonly minutes: number }
   | { readonly kind: "suspend"; readonly isSuspended: boolean };
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
@@ -31,6 +33,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: "finish" } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "refuse" } as const) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("away"), minutes: fc.integer({ min: 2, max: 400 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("lose"), minutes: fc.integer({ min: 15, max: 400 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("suspend"), isSuspended: fc.boolean() }) },
 );
 
@@ -82,6 +85,9 @@ class Pair {
         this.#twin.forget(this.#now);
         this.#settle();
         return;
+      case "lose":
+        this.#lose(what.minutes);
+        return;
       case "suspend":
         this.#leader.edit((kronJob) => ({ ...kronJob, spec: { ...kronJob.spec, suspend: what.isSuspended } }));
         this.#leader.look(this.#text());
@@ -111,14 +117,33 @@ class Pair {
   }
 
   #refuse(): void {
-    this.#leader.interfere = ({ type }) =>
-      type === "createGate" ? { kind: "refused", code: "job-quota", message: "exceeded quota" } : null;
-    this.#twin.isRefusing = true;
-    const dueAt = at(this.#leader.status.nextChosenTime ?? this.#text());
-    this.#pass(Math.max(0, Math.ceil((dueAt - this.#now) / MINUTE_MS)) + 2);
-    this.#leader.interfere = () => null;
-    this.#twin.isRefusing = false;
+    this.#refusing(true);
+    this.#toNext(2 * MINUTE_MS);
+    this.#refusing(false);
     this.#pass(3);
+  }
+
+  #lose(minutes: number): void {
+    this.#refusing(true);
+    this.#toNext(30_000);
+    this.#now += minutes * MINUTE_MS;
+    this.#leader.look(this.#text());
+    this.#twin.wake(this.#now, true);
+    this.#refusing(false);
+    this.#pass(3);
+  }
+
+  #refusing(isRefusing: boolean): void {
+    const refusal = { kind: "refused", code: "job-quota", message: "exceeded quota" } as const;
+    this.#leader.interfere = ({ type }) => (isRefusing && type === "createGate" ? refusal : null);
+    this.#twin.isRefusing = isRefusing;
+  }
+
+  #toNext(afterMs: number): void {
+    const dueAt = at(this.#leader.status.nextChosenTime ?? this.#text());
+    this.#now = Math.max(this.#now, dueAt) + afterMs;
+    this.#leader.runUntil(this.#text());
+    this.#twin.runUntil(this.#now);
   }
 
   #finishOldest(): void {

@@ -31,6 +31,10 @@ export interface Memory {
   readonly dueAt: EpochMs | null;
   /** The one `now` of the tick in which the live period was due (S2). */
   readonly judgedAt: EpochMs | null;
+  /** When the live period was looked at last, since it was due. */
+  readonly seenAt: EpochMs | null;
+  /** S13: time was lost meanwhile: what follows the live period is a return. */
+  readonly mustReturn: boolean;
   /** S11: when the older period was handled that this one had to wait for. */
   readonly heldUntilAt: EpochMs | null;
   readonly failure: Failure | null;
@@ -52,6 +56,8 @@ export const NOTHING_KNOWN: Memory = {
   liveAt: null,
   dueAt: null,
   judgedAt: null,
+  seenAt: null,
+  mustReturn: false,
   heldUntilAt: null,
   failure: null,
   clearing: null,
@@ -71,15 +77,18 @@ export function returning(memory: Memory): Memory {
 
 /** The clock came to an instant. A wake that comes long after its time is a return (S13). */
 export function ticked(memory: Memory, now: EpochMs): Memory {
-  const { dueAt, judgedAt } = memory;
+  const { dueAt, judgedAt, seenAt } = memory;
   const isLate = dueAt !== null && judgedAt === null && now - dueAt > OPERATOR_TIMES.lateWakeMs;
-  return isLate ? returning(memory) : judgedIfDue(memory, now);
+  if (isLate) return returning(memory);
+  if (judgedAt === null) return judgedIfDue(memory, now);
+  const isLost = seenAt !== null && now - seenAt > OPERATOR_TIMES.lostTimeMs;
+  return { ...memory, seenAt: now, mustReturn: memory.mustReturn || isLost };
 }
 
 /** What is due is judged by the tick that found it so, however long it takes until it is its turn. */
 export function judgedIfDue(memory: Memory, now: EpochMs): Memory {
   const { dueAt, judgedAt } = memory;
-  return dueAt === null || now < dueAt || judgedAt !== null ? memory : { ...memory, judgedAt: now };
+  return dueAt === null || now < dueAt || judgedAt !== null ? memory : { ...memory, judgedAt: now, seenAt: now };
 }
 
 /** Another period is live now. */

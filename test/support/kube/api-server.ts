@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { type Clock, systemClock } from "../../../src/actors/clock.js";
 import { judgeCreation, judgeStatus } from "./admission.js";
 import { Controllers, deletePod } from "./controllers.js";
+import { discoveryPage, tableOf, withCrdDefaults } from "./discovery.js";
 import {
   type Change,
   type Fields,
@@ -49,6 +50,7 @@ export class ApiServer {
   readonly calls: string[] = [];
   readonly #options: Required<Pick<ApiServerOptions, "canStreamLists" | "bookmarkMs">> & ApiServerOptions;
   readonly #server: http.Server;
+  readonly #now: () => number;
   readonly #watches = new Set<() => void>();
   /** Whoever connects is cut off. */
   isDown = false;
@@ -62,7 +64,8 @@ export class ApiServer {
   constructor(options: ApiServerOptions = {}) {
     this.#options = { canStreamLists: true, bookmarkMs: 1_000, ...options };
     const clock = options.clock ?? systemClock;
-    this.store = new Store(() => clock.now());
+    this.#now = () => clock.now();
+    this.store = new Store(this.#now);
     new Controllers(this.store, clock);
     this.#server = http.createServer((request, response) => void this.#serve(request, response));
   }
@@ -111,6 +114,11 @@ export class ApiServer {
     }
     try {
       const body = await bodyOf(request);
+      const page = discoveryPage(new URL(request.url ?? "/", "http://double").pathname);
+      if (page !== null) {
+        sendJson(response, 200, page);
+        return;
+      }
       const call = callOf(request);
       this.calls.push(`${call.verb} ${call.resource.name}${call.isStatus ? "/status" : ""}`);
       this.#admit(request, call);
@@ -126,8 +134,9 @@ export class ApiServer {
         return;
       }
       const answer = this.#answer(call, body, request.headers["content-type"] ?? "");
+      const isTable = (request.headers.accept ?? "").includes("as=Table") && READING.has(call.verb);
       if (fault?.kind === "reset") request.socket.destroy();
-      else sendJson(response, call.verb === "create" ? 201 : 200, answer);
+      else sendJson(response, call.verb === "create" ? 201 : 200, isTable ? this.#table(call, answer) : answer);
     } catch (error) {
       sendRefusal(response, error);
     }
@@ -149,7 +158,7 @@ export class ApiServer {
     if (namespace === null) throw new Refusal(405, "MethodNotAllowed", "a namespace is needed");
     if (call.isBinding) return this.#bind(namespace, name ?? "", body);
     if (verb === "create") {
-      const object = resource.name === "jobs" ? this.mutate(withJobDefaults(body)) : body;
+      const object = this.#defaulted(resource, body);
       judgeCreation(resource, object, query.get("fieldValidation") === "Strict");
       return this.store.create(resource, namespace, object, query.get("dryRun") === "All");
     }
@@ -162,6 +171,11 @@ export class ApiServer {
     const was = this.store.get(resource.name, namespace, name);
     if (isStatus && resource.name === "kronjobs") judgeStatus(was, body);
     return this.store.patch(resource, namespace, name, body, isStatus);
+  }
+
+  #defaulted({ name }: Resource, body: Fields): Fields {
+    if (name === "jobs") return this.mutate(withJobDefaults(body));
+    return name === "kronjobs" ? withCrdDefaults(body) : body;
   }
 
   /** From then on it has a kubelet: deleted, it goes when that one says so. */
@@ -191,6 +205,11 @@ export class ApiServer {
       }
     } else this.store.remove(resource.name, object);
     return { kind: "Status", apiVersion: "v1", status: "Success" };
+  }
+
+  #table({ resource, verb }: Call, answer: unknown): unknown {
+    const objects = verb === "list" ? (fieldsOf(answer)["items"] as readonly StoredObject[]) : [answer as StoredObject];
+    return tableOf(resource, objects, String(this.store.version), this.#now());
   }
 
   #list({ resource, namespace, query }: Call): unknown {
@@ -277,7 +296,21 @@ function callOf(request: http.IncomingMessage): Call {
   };
 }
 
-function isSelected({ metadata }: StoredObject, query: URLSearchParams): boolean {
+const READING: ReadonlySet<string> = new Set(["get", "list"]);
+
+/** `a.b=c,d=e`: what kubectl asks for the Events of one object with. */
+function fitsFields(object: StoredObject, selector: string): boolean {
+  return selector.split(",").every((term) => {
+    const [path = "", wanted = ""] = term.split("=");
+    const value = path.split(".").reduce<unknown>((inner, name) => fieldsOf(inner)[name], object);
+    return wanted === "" || value === wanted;
+  });
+}
+
+function isSelected(object: StoredObject, query: URLSearchParams): boolean {
+  const { metadata } = object;
+  const fields = query.get("fieldSelector");
+  if (fields !== null && !fitsFields(object, fields)) return false;
   const selector = query.get("labelSelector");
   if (selector === null) return true;
   const labels = fieldsOf(metadata["labels"]);
