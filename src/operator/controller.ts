@@ -11,7 +11,7 @@ import type { EpochMs } from "../core/time/instant.js";
 import { carryOut } from "./carry-out.js";
 import type { KubeGateway } from "./gateway.js";
 import { keyOf } from "./identity.js";
-import { JobCache } from "./job-cache.js";
+import { isIn, JobCache, type Scope } from "./job-cache.js";
 import { type JobView, viewOf } from "./job-view.js";
 import { ApiFailure } from "./kube/failure.js";
 import type { Job, KronJob } from "./kube/types.js";
@@ -59,7 +59,6 @@ export class Controller {
   readonly #timeline = new Timeline();
   readonly #waker: Waker;
   readonly #queue: WorkQueue;
-  #listed: Set<string> | null = null;
   #isFirst = false;
 
   constructor(options: ControllerOptions) {
@@ -121,40 +120,47 @@ export class Controller {
     for (const row of this.#rows.values()) if (row.wants !== null) this.#queue.add(row.key, row.wants);
   }
 
-  readonly jobHandler: WatchHandler<Job> = {
-    begin: () => this.#jobs.beginList(),
-    put: (job) => {
-      const view = viewOf(job);
-      if (this.#jobs.put(view)) this.#jobChanged(view);
-    },
-    gone: (job) => {
-      const view = viewOf(job);
-      this.#jobs.gone(view);
-      this.#jobChanged(view);
-    },
-    end: () => {
-      for (const view of this.#jobs.endList()) this.#jobChanged(view);
-    },
-    trouble: (error, restart) => this.#options.reporter.watchTrouble("jobs", error, restart),
-  };
+  jobHandler(scope: Scope): WatchHandler<Job> {
+    return {
+      begin: () => this.#jobs.beginList(scope),
+      put: (job) => {
+        const view = viewOf(job);
+        if (this.#jobs.put(scope, view)) this.#jobChanged(view);
+      },
+      gone: (job) => {
+        const view = viewOf(job);
+        this.#jobs.gone(view);
+        this.#jobChanged(view);
+      },
+      end: () => {
+        for (const view of this.#jobs.endList(scope)) this.#jobChanged(view);
+      },
+      trouble: (error, restart) => this.#options.reporter.watchTrouble("jobs", error, restart),
+    };
+  }
 
-  readonly kronJobHandler: WatchHandler<KronJob> = {
-    begin: () => {
-      this.#listed = new Set();
-    },
-    put: (kronJob) => this.#seen(kronJob),
-    gone: (kronJob) => this.#drop(keyOf(kronJob), kronJob.metadata.uid),
-    end: () => {
-      const listed = this.#listed ?? new Set();
-      this.#listed = null;
-      for (const { key, uid } of [...this.#rows.values()]) if (!listed.has(uid)) this.#drop(key, uid);
-    },
-    trouble: (error, restart) => this.#options.reporter.watchTrouble("kronjobs", error, restart),
-  };
+  kronJobHandler(scope: Scope): WatchHandler<KronJob> {
+    let listed = new Set<string>();
+    return {
+      begin: () => {
+        listed = new Set();
+      },
+      put: (kronJob) => {
+        listed.add(kronJob.metadata.uid);
+        this.#seen(kronJob);
+      },
+      gone: (kronJob) => this.#drop(keyOf(kronJob), kronJob.metadata.uid),
+      end: () => {
+        const gone = [...this.#rows.values()].filter((row) => isIn(scope, row) && !listed.has(row.uid));
+        for (const { key, uid } of gone) this.#drop(key, uid);
+        listed = new Set();
+      },
+      trouble: (error, restart) => this.#options.reporter.watchTrouble("kronjobs", error, restart),
+    };
+  }
 
   #seen(kronJob: KronJob): void {
-    const { uid, resourceVersion } = kronJob.metadata;
-    this.#listed?.add(uid);
+    const { resourceVersion } = kronJob.metadata;
     const row = this.#rowOf(kronJob);
     // What we wrote ourselves was thought through when it was written.
     if (row.version === resourceVersion) return;

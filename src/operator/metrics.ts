@@ -3,6 +3,8 @@ import type { Clock } from "../actors/clock.js";
 import { KronError } from "../core/base/errors/kron-error.js";
 import { SECOND_MS } from "../core/time/instant.js";
 import type { ClientObserver } from "./kube/client.js";
+import type { KronJob } from "./kube/types.js";
+import type { News } from "./plan/news.js";
 import type { Reporter } from "./reporter.js";
 
 type Labels = Readonly<Record<string, string>>;
@@ -41,11 +43,20 @@ export interface OperatorMetrics {
   readonly observer: ClientObserver;
 }
 
-export function operatorMetrics(source: MetricSource, clock: Clock, numbers: () => Numbers): OperatorMetrics {
+/** `isDetailed`: also by KronJob, which is a series for each of them and each of its outcomes. */
+export function operatorMetrics(
+  source: MetricSource,
+  clock: Clock,
+  numbers: () => Numbers,
+  isDetailed = false,
+): OperatorMetrics {
   const counter = (name: string, help: string, labels: readonly string[] = []) =>
     source.counter({ name, help, labels });
   const periods = counter("kron_periods_total", "Periods that reached an outcome.", ["outcome", "reason"]);
   const runs = counter("kron_runs_total", "Jobs that ended, by how.", ["result"]);
+  const detail = isDetailed
+    ? counter("kron_kronjob_periods_total", "Periods and runs by KronJob.", ["namespace", "kronjob", "outcome"])
+    : null;
   const lateness = source.histogram({
     name: "kron_start_lateness_seconds",
     help: "From the chosen second to the release of the Job.",
@@ -65,7 +76,8 @@ export function operatorMetrics(source: MetricSource, clock: Clock, numbers: () 
   collect(source, numbers);
   return {
     reporter: {
-      news: (_kronJob, news) => {
+      news: (kronJob, news) => {
+        if (detail !== null) tellDetail(detail, kronJob, news);
         if (news.kind === "outcome") periods.inc({ outcome: news.outcome, reason: news.reason ?? "" });
         if (news.kind === "denied" || news.kind === "not_created") errors.inc({ reason: news.code });
         if (news.kind === "ended") runs.inc({ result: news.result });
@@ -88,6 +100,12 @@ export function operatorMetrics(source: MetricSource, clock: Clock, numbers: () 
       },
     },
   };
+}
+
+function tellDetail(detail: { inc(labels: Labels): void }, { metadata }: KronJob, news: News): void {
+  const { namespace, name: kronjob } = metadata;
+  if (news.kind === "outcome") detail.inc({ namespace, kronjob, outcome: news.outcome });
+  if (news.kind === "ended") detail.inc({ namespace, kronjob, outcome: `run_${news.result.toLowerCase()}` });
 }
 
 /** A code of the registry: whatever else is in an error has no bound. */

@@ -5,6 +5,7 @@ import { Controller } from "./controller.js";
 import { EventRecorder, eventReporter } from "./events.js";
 import { KubeGateway } from "./gateway.js";
 import { GROUP, LABEL, PLURAL, VERSION } from "./identity.js";
+import type { Scope } from "./job-cache.js";
 import { CLIENT_TIMES, type ClientObserver, type ClientTimes, KubeClient, SILENT_OBSERVER } from "./kube/client.js";
 import type { ClusterConfig } from "./kube/config.js";
 import type { Job, KronJob, KubeObject } from "./kube/types.js";
@@ -21,8 +22,10 @@ export interface OperatorOptions {
   readonly random: () => number;
   readonly log: OperatorLog;
   readonly metrics: MetricSource | null;
-  /** null: all of them. */
-  readonly namespace: string | null;
+  /** Metrics by KronJob, too. */
+  readonly isDetailed?: boolean;
+  /** None: all of them. */
+  readonly namespaces: readonly string[];
   /** Under which others know this one. */
   readonly holder: string;
   /** null: act first, always. */
@@ -56,8 +59,11 @@ export class Operator {
   readonly #options: OperatorOptions;
   readonly #client: KubeClient;
   readonly #events: EventRecorder;
-  readonly #jobs: Watch<Job>;
-  readonly #kronJobs: Watch<KronJob>;
+  /** One of each for every namespace that is looked after. */
+  readonly #jobs: readonly Watch<Job>[];
+  readonly #kronJobs: readonly Watch<KronJob>[];
+  /** A watch that gave up: nothing of it can be relied on any more. */
+  #hasGivenUp = false;
   readonly #lease: LeaseHolder | null;
   #reporter: Reporter | null = null;
   #heardMs = 0;
@@ -70,7 +76,7 @@ export class Operator {
   constructor(options: OperatorOptions) {
     this.#options = options;
     const { config, clock, random, log, standbyMs, metrics: source } = options;
-    const metrics = source === null ? null : operatorMetrics(source, clock, () => this.#numbers());
+    const metrics = source === null ? null : operatorMetrics(source, clock, () => this.#numbers(), options.isDetailed);
     const observer = this.#listening(metrics?.observer ?? SILENT_OBSERVER);
     this.#client = new KubeClient(config, observer, options.times ?? CLIENT_TIMES);
     const onLost = (error: unknown): void => this.#reporter?.eventTrouble(error);
@@ -81,11 +87,15 @@ export class Operator {
     this.#reporter = reporter;
     const gateway = new KubeGateway(this.#client, clock, options.tzVersion);
     this.controller = new Controller({ gateway, clock, reporter, random, standbyMs });
-    const { jobHandler, kronJobHandler } = this.controller;
-    const listedJobs = afterList(jobHandler, () => this.#jobsListed());
-    const listedKronJobs = afterList(kronJobHandler, () => this.#synced());
-    this.#jobs = this.#watch("batch/v1", "jobs", listedJobs, LABEL.name);
-    this.#kronJobs = this.#watch(`${GROUP}/${VERSION}`, PLURAL, listedKronJobs, null);
+    const scopes: readonly Scope[] = options.namespaces.length === 0 ? [null] : [...new Set(options.namespaces)];
+    this.#jobs = scopes.map((scope) => {
+      const handler = afterFirstList(this.controller.jobHandler(scope), () => this.#jobsListed());
+      return this.#watch("batch/v1", "jobs", handler, scope, { labelSelector: LABEL.name });
+    });
+    this.#kronJobs = scopes.map((scope) => {
+      const handler = afterFirstList(this.controller.kronJobHandler(scope), () => this.#synced());
+      return this.#watch(`${GROUP}/${VERSION}`, PLURAL, handler, scope, {});
+    });
     const { lease, holder } = options;
     const listener: LeaseListener = {
       changed: (isFirst) => this.#leads(isFirst),
@@ -100,22 +110,41 @@ export class Operator {
 
   /** Resolves when everything is known and the work has begun; rejects when it never can. */
   async start(): Promise<void> {
-    await new Promise<void>((done, fail) => {
-      // Jobs first: a KronJob whose Jobs are not known yet would be looked at in vain.
-      this.#jobsListed = () => {
-        this.#jobsListed = () => undefined;
-        this.#kronJobs.run().catch((error: unknown) => fail(startRefusal(error, `${PLURAL}.${GROUP}`)));
-      };
-      this.#synced = done;
-      this.#jobs.run().catch((error: unknown) => fail(startRefusal(error, "jobs.batch")));
+    // Jobs first: a KronJob whose Jobs are not known yet would be looked at in vain.
+    await this.#listAll(this.#jobs, "jobs.batch", (done) => {
+      this.#jobsListed = done;
     });
-    this.#synced = () => undefined;
+    await this.#listAll(this.#kronJobs, `${PLURAL}.${GROUP}`, (done) => {
+      this.#synced = done;
+    });
     if (this.#isAborted) return;
     this.#isSynced = true;
     if (this.#lease === null) this.controller.setFirst(true);
     else this.#lease.start();
     this.controller.start();
     this.#probe();
+  }
+
+  /** Resolves when each of them has listed. One that ends later, whatever the reason, is no use, and neither are we. */
+  #listAll(
+    watches: readonly Watch<KubeObject>[],
+    resource: string,
+    onList: (listed: () => void) => void,
+  ): Promise<void> {
+    return new Promise<void>((done, fail) => {
+      let left = watches.length;
+      onList(() => {
+        left -= 1;
+        if (left === 0) done();
+      });
+      for (const watch of watches) {
+        watch.run().catch((error: unknown) => {
+          this.#hasGivenUp = true;
+          if (left <= 0) this.#reporter?.watchTrouble(resource, error, "relist");
+          fail(startRefusal(error, resource));
+        });
+      }
+    });
   }
 
   /** What was claimed is released first; then whoever waits for the Lease may have it. */
@@ -131,8 +160,7 @@ export class Operator {
   abort(): void {
     this.#isAborted = true;
     this.#probing?.cancel();
-    this.#jobs.stop();
-    this.#kronJobs.stop();
+    for (const watch of [...this.#jobs, ...this.#kronJobs]) watch.stop();
     this.#lease?.halt();
     this.controller.halt();
     this.#client.close();
@@ -142,7 +170,7 @@ export class Operator {
   health(): Report {
     const { lookMs, wakeMs } = this.controller.lag;
     return {
-      isOk: lookMs < STUCK_LOOK_MS && wakeMs < STUCK_WAKE_MS,
+      isOk: !this.#hasGivenUp && lookMs < STUCK_LOOK_MS && wakeMs < STUCK_WAKE_MS,
       details: {
         kronjobs: this.controller.kronJobs,
         longest_look_seconds: Math.round(lookMs / SECOND_MS),
@@ -165,7 +193,7 @@ export class Operator {
   }
 
   #silentMs(): number {
-    const contacts = [this.#jobs, this.#kronJobs].map(({ lastContactMs }) => lastContactMs ?? 0);
+    const contacts = [...this.#jobs, ...this.#kronJobs].map(({ lastContactMs }) => lastContactMs ?? 0);
     return this.#options.clock.monotonicMs() - Math.max(this.#heardMs, ...contacts);
   }
 
@@ -204,12 +232,12 @@ export class Operator {
     api: string,
     resource: string,
     handler: WatchHandler<T>,
-    label: string | null,
+    scope: Scope,
+    selector: { readonly labelSelector?: string },
   ): Watch<T> {
-    const { namespace, clock, random } = this.#options;
-    const scope = namespace === null ? "" : `/namespaces/${namespace}`;
-    const selector = label === null ? {} : { labelSelector: label };
-    const target = { path: `/apis/${api}${scope}/${resource}`, resource, ...selector };
+    const { clock, random } = this.#options;
+    const place = scope === null ? "" : `/namespaces/${scope}`;
+    const target = { path: `/apis/${api}${place}/${resource}`, resource, ...selector };
     return new Watch<T>(this.#client, target, handler, clock, random);
   }
 
@@ -230,10 +258,12 @@ function bound(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms).unref());
 }
 
-function afterList<T extends KubeObject>(handler: WatchHandler<T>, then: () => void): WatchHandler<T> {
+function afterFirstList<T extends KubeObject>(handler: WatchHandler<T>, then: () => void): WatchHandler<T> {
+  let isFirst = true;
   const end = (): void => {
     handler.end();
-    then();
+    if (isFirst) then();
+    isFirst = false;
   };
   return { ...handler, end };
 }

@@ -127,6 +127,31 @@ describe("a KronJob lives", () => {
   });
 });
 
+describe("some namespaces", () => {
+  test("only those that are named are looked after, and a list of one takes nothing from the other", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const { operator } = await cluster.operator({ namespaces: [cluster.namespace, "elsewhere"] });
+    await cluster.create("here", {});
+    await cluster.until("here", ({ status }) => status?.lastOutcome === "executed");
+    const kronJob = (namespace: string) =>
+      send("POST", `/apis/kron.io/v1alpha1/namespaces/${namespace}/kronjobs`, {
+        metadata: { name: "there" },
+        spec: { schedule: "* * * * *", suspend: true, jobTemplate: POD_TEMPLATE },
+      });
+    if (cluster.server === null) return;
+    await kronJob("elsewhere");
+    await kronJob("nowhere");
+    await expect.poll(() => operator.controller.kronJobs).toBe(2);
+    cluster.server.restart();
+    const begun = cluster.kubelet.begun.length;
+    await cluster.kubelet.until((pods) => pods.length > begun);
+    expect(operator.controller.kronJobs).toBe(2);
+    const read = cluster.server.store.get("kronjobs", "nowhere", "there");
+    expect(read["status"]).toBeUndefined();
+  });
+});
+
 describe("several operators", () => {
   test("the one that holds the Lease acts; when it goes without a word, the other one takes over", {
     timeout: TIMEOUT_MS,

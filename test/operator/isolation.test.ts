@@ -92,7 +92,7 @@ test("a decision that throws: a condition, 1 s doubling to 60 s, and the period 
     }),
   );
   expect(one.status.conditions).toContainEqual(
-    expect.objectContaining({ type: "Ready", status: "False", reason: "DecisionFailed" }),
+    expect.objectContaining({ type: "Ready", status: "False", reason: "Deciding" }),
   );
   expect(one.told("undecided")).toHaveLength(9);
   vi.mocked(decide).mockReset();

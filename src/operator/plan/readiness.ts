@@ -43,7 +43,8 @@ export function readiness(
   if (isSuspended) return not("Suspended", "spec.policy.suspend is true");
   if (pausedUntilAt !== null && now < pausedUntilAt) return not("Paused", `until ${formatSecond(pausedUntilAt)}`);
   const trouble = troubleOf(sketch.memory);
-  if (trouble !== null && STOPPING.has(trouble.reason)) return not(trouble.reason, trouble.message);
+  if (trouble?.reason === "DecisionFailed") return not("Deciding", trouble.message);
+  if (trouble?.reason === "Forbidden") return not("Forbidden", trouble.message);
   const refused = refusedTemplate(sketch);
   if (refused !== null) return refused;
   if (status.nextPeriodID === undefined) return not("NoMorePeriods", "the schedule has no period left");

@@ -117,7 +117,7 @@ export class TestCluster {
       random: () => 0.5,
       log: { daemon: (line) => void lines.push(line) },
       metrics: null,
-      namespace: this.namespace,
+      namespaces: [this.namespace],
       holder: `holder-${this.#operators.length}`,
       lease: null,
       standbyMs: 2_000,
