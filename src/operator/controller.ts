@@ -60,6 +60,8 @@ export class Controller {
   readonly #waker: Waker;
   readonly #queue: WorkQueue;
   #isFirst = false;
+  /** Every half minute at least; null: not begun. */
+  #wokenMs: number | null = null;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
@@ -90,14 +92,14 @@ export class Controller {
     return this.#queue.running;
   }
 
-  /** For how long the oldest look has been under way, and how late the timeline is: whether the loop turns. */
+  /** For how long the oldest look has been under way, and since when nobody woke up: whether the loop turns. */
   get lag(): { readonly lookMs: number; readonly wakeMs: number } {
-    const firstAt = this.#timeline.peekAt();
-    const wakeMs = firstAt === null ? 0 : Math.max(0, this.#options.clock.now() - firstAt);
+    const wakeMs = this.#wokenMs === null ? 0 : this.#options.clock.monotonicMs() - this.#wokenMs;
     return { lookMs: this.#queue.longestMs, wakeMs };
   }
 
   start(): void {
+    this.#wokenMs = this.#options.clock.monotonicMs();
     this.#waker.arm();
   }
 
@@ -228,6 +230,7 @@ export class Controller {
   }
 
   #woken({ now, jumpMs }: Wake): void {
+    this.#wokenMs = this.#options.clock.monotonicMs();
     if (jumpMs !== null) this.#options.reporter.clockJump(jumpMs);
     for (const handle of this.#timeline.popDue(now)) {
       const row = this.#byHandle[handle] ?? null;

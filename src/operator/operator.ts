@@ -174,7 +174,7 @@ export class Operator {
       details: {
         kronjobs: this.controller.kronJobs,
         longest_look_seconds: Math.round(lookMs / SECOND_MS),
-        late_seconds: Math.round(wakeMs / SECOND_MS),
+        since_wake_seconds: Math.round(wakeMs / SECOND_MS),
       },
     };
   }
