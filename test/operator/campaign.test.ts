@@ -96,7 +96,16 @@ describe("the judge of a campaign can tell", () => {
     const at = Date.UTC(2026, 2, 1, 0, minute, second);
     const periodId = `2026-03-01T00:0${minute}:00Z`;
     const endedAt = Date.UTC(2026, 2, 1, 0, minute, endedSecond);
-    return { namespace: "team", kronJob: "report", periodId, jobUid, podUid: `pod-${jobUid}`, at, endedAt };
+    return {
+      namespace: "team",
+      kronJob: "report",
+      periodId,
+      job: `report-${jobUid}`,
+      jobUid,
+      podUid: `pod-${jobUid}`,
+      at,
+      endedAt,
+    };
   };
   const fine: Evidence = {
     versions: [version(2, "a"), version(3, "b"), version(4, "c")],

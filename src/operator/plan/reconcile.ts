@@ -1,7 +1,8 @@
 /**
  * What is to be done about one KronJob, from what is observed and the time: the heart of the operator, and pure. It is
  * asked again after every answer of the API server, so that each step follows from what is, and none from who did the
- * step before. Two leaders may both ask: at most one of them gets its status written.
+ * step before. Two leaders may both ask: at most one of them gets its status written. What is done here on top of the core
+ * the supervisor's machines do in their own form; test/operator/same-as-machines.test.ts holds the two to the same outcomes.
  */
 
 import type { Problem } from "../../core/base/problem.js";

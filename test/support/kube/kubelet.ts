@@ -17,6 +17,7 @@ export interface Begun {
   readonly namespace: string;
   readonly kronJob: string;
   readonly periodId: string;
+  readonly job: string;
   readonly jobUid: string;
   readonly podUid: string;
   readonly at: number;
@@ -28,6 +29,7 @@ export class Kubelet {
   readonly begun: Begun[] = [];
   readonly #client: KubeClient;
   readonly #clock: Clock;
+  readonly #node: string;
   readonly #taken = new Set<string>();
   readonly #byUid = new Map<string, Begun>();
   readonly #watch: Watch<Pod>;
@@ -37,8 +39,10 @@ export class Kubelet {
   /** How long a pod takes to stop when it is told to. */
   stopMs = 0;
 
-  constructor(client: KubeClient, clock: Clock, namespace: string | null) {
+  /** `node`: what its pods are bound to. */
+  constructor(client: KubeClient, clock: Clock, namespace: string | null, node: string) {
     this.#client = client;
+    this.#node = node;
     this.#clock = clock;
     const path = namespace === null ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
     const nothing = (): void => undefined;
@@ -86,6 +90,7 @@ export class Kubelet {
       namespace,
       kronJob: labels?.["kron.io/name"] ?? jobName.replace(/-[0-9a-f]{10}$/, ""),
       periodId: annotations?.["kron.io/period-id"] ?? "",
+      job: jobName,
       jobUid: ownerReferences?.[0]?.uid ?? "",
       podUid: uid,
       at: this.#clock.now(),
@@ -109,7 +114,7 @@ export class Kubelet {
 
   async #bind({ metadata: { namespace, name, uid } }: Pod): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}/binding`;
-    const target = { apiVersion: "v1", kind: "Node", name: "pretended" };
+    const target = { apiVersion: "v1", kind: "Node", name: this.#node };
     const body = { apiVersion: "v1", kind: "Binding", metadata: { name, uid }, target };
     await this.#client.send({ method: "POST", path, body, operation: "create pods/binding" });
   }

@@ -50,10 +50,12 @@ export function findingsOf(evidence: Evidence): Findings {
   const latest = new Map(versions.map((version) => [version.metadata.name, version]));
   const claims = claimsOf(versions);
   const outcomes = outcomesOf(versions);
+  // A watch that begins anew leaves versions out: what has ended by the record was claimed, too.
+  const ended = new Set(versions.flatMap(({ status }) => (status?.history ?? []).map(({ job }) => job ?? "")));
   const runs = begun.map(({ kronJob, periodId }) => `${kronJob} ${periodId}`);
   return {
     twice: runs.filter((run, index) => runs.indexOf(run) !== index),
-    unclaimed: begun.filter(({ jobUid }) => !claims.has(jobUid)).map(({ jobUid }) => jobUid),
+    unclaimed: begun.filter((pod) => !claims.has(pod.jobUid) && !ended.has(pod.job)).map(({ jobUid }) => jobUid),
     changed: [...outcomes].filter(([, all]) => all.size > 1).map(([period]) => period),
     silent: [...latest.values()].flatMap((kronJob) => silentPeriods(kronJob, versions, outcomes, evidence.endedAt)),
     neverRan: neverRan(evidence, claims),
