@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, test } from "vitest";
+import { afterEach, inject, test } from "vitest";
 import { systemClock } from "../../src/actors/clock.js";
 import { SplitMix64 } from "../../src/core/decision/prng.js";
 import { type Crew, campaign } from "../support/kube/campaign.js";
@@ -15,7 +15,8 @@ import { temporaryDirectories } from "../support/temporary.js";
 const SECONDS = Number(process.env["KRON_TEST_CAMPAIGN_SECONDS"] ?? 420);
 const SEED = process.env["KRON_TEST_SEED"] ?? "00000000c0ffee00";
 const KRONJOBS = Number(process.env["KRON_TEST_CAMPAIGN_KRONJOBS"] ?? 24);
-const PROGRAM = "dist/kron-operator.js";
+/** As this run has built it. */
+const PROGRAM = path.join(path.dirname(inject("programs").kron), "kron-operator.js");
 const temporary = temporaryDirectories();
 const children = new Set<ChildProcess>();
 let cluster: TestCluster | null = null;
