@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => cluster.close());
 
 function kron(...argv: readonly string[]): Promise<CliResult> {
-  const more = ["--namespace", cluster.namespace, "--kubeconfig", kubeconfig];
+  const more = ["-n", cluster.namespace, "--kubeconfig", kubeconfig];
   return runCaptured(KUBECTL_KRON, [...argv, ...more], { nowAt: cluster.clock.now() });
 }
 

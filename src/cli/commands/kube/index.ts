@@ -7,6 +7,7 @@ import { CLUSTER_OPTIONS } from "../specs/operator.js";
 
 const NAMESPACE: OptionSpec = {
   name: "namespace",
+  short: "n",
   value: "NAME",
   help: "namespace of the KronJob (default: the context's)",
 };
