@@ -12,6 +12,7 @@ export default defineConfig({
     kron: "src/cli/kron.ts",
     krond: "src/cli/krond.ts",
     "kron-operator": "src/cli/kron-operator.ts",
+    "kubectl-kron": "src/cli/kubectl-kron.ts",
     "decision-worker": "src/actors/pool/thread/worker.ts",
     "launcher-process": "src/actors/launcher/child/process.ts",
   },

@@ -9,6 +9,9 @@ const long = process.env["KRON_TEST_LONG"] === "1";
  */
 const LONG = [
   "test/faults/**/*.test.ts",
+  "test/operator/campaign-processes.test.ts",
+  "test/operator/crash-points.test.ts",
+  "test/operator/protocol-model-long.test.ts",
   "test/torture/**/*.test.ts",
   "test/actors/supervisor/crash-points.test.ts",
   "test/persist/store-crash.test.ts",

@@ -13,6 +13,8 @@ const USAGE = `npm run torture -- NAME
   kill     [--kills 100000] [--seed N]          R1: SIGKILL of daemons, launchers and jobs at random instants
   holders  [--rounds 1000]                      R9: daemons that start at once on one state directory
   mutants  [--only TEXT]                        R6: every mutant of the protocol has to be noticed by a test
+  operator [--seconds 3600] [--seed N]          two Kubernetes operators that are killed and frozen, over a pretended
+           [--kubeconfig PATH [--api-restart COMMAND]]  API server or a real cluster (its CRD applied, no nodes needed)
   soak     [--minutes 60] [--jobs 10000]        R17: memory, descriptors and files over time
 `;
 
@@ -40,6 +42,17 @@ const TORTURES = {
       ...(seed === "" ? {} : { KRON_TORTURE_SEED: seed }),
     };
     return test("test/torture/kill.test.ts", env);
+  },
+  operator: (args) => {
+    const seed = option(args, "seed", "");
+    const kubeconfig = option(args, "kubeconfig", "");
+    const restart = option(args, "api-restart", "");
+    return test("test/operator/campaign-processes.test.ts", {
+      KRON_TEST_CAMPAIGN_SECONDS: option(args, "seconds", "3600"),
+      ...(seed === "" ? {} : { KRON_TEST_SEED: seed }),
+      ...(kubeconfig === "" ? {} : { KRON_TEST_KUBECONFIG: kubeconfig }),
+      ...(restart === "" ? {} : { KRON_TEST_API_RESTART: restart }),
+    });
   },
   holders: (args) => test("test/faults/holders.test.ts", { KRON_TORTURE_ROUNDS: option(args, "rounds", "1000") }),
   mutants: (args) => node("test/torture/mutants.mjs", ...args),

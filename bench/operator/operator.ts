@@ -15,7 +15,7 @@ const operator = new Operator({
   random: Math.random,
   log: { daemon: () => undefined },
   metrics: null,
-  namespace: null,
+  namespaces: [],
   holder: "bench",
   lease: null,
   standbyMs: 2_000,

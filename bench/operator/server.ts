@@ -1,11 +1,12 @@
-/** The API server double in a process of its own, with as many KronJobs as are wanted: settled, or never seen before. */
+/** The API server double in a process of its own, with as many KronJobs as are wanted: settled, never seen before, or all due every minute. */
 import type { KronJob } from "../../src/operator/kube/types.js";
 import { NOTHING_KNOWN } from "../../src/operator/plan/memory.js";
 import { beginPass, folded, nextEffect } from "../../src/operator/plan/pass.js";
 import { ApiServer } from "../../test/support/kube/api-server.js";
 import { type Fields, RESOURCES, type StoredObject } from "../../test/support/kube/store.js";
 
-const [kronJobs, isSettled] = [Number(process.argv[2]), process.argv[3] === "settled"];
+const kronJobs = Number(process.argv[2]);
+const [isSettled, isDue] = [process.argv[3] === "settled", process.argv[3] === "due"];
 const KRONJOBS = RESOURCES.find(({ name }) => name === "kronjobs");
 const JOBS = RESOURCES.find(({ name }) => name === "jobs");
 if (KRONJOBS === undefined || JOBS === undefined) throw new Error("the double lost a resource");
@@ -45,9 +46,9 @@ for (let n = 0; n < kronJobs; n++) {
   const name = `job-${String(n).padStart(5, "0")}`;
   const namespace = `team-${n % 50}`;
   const spec = {
-    schedule: `${n % 60} ${n % 24} * * *`,
-    window: { mode: "after", duration: "6h" },
-    policy: { concurrency: "forbid", deadline: "1h" },
+    schedule: isDue ? "* * * * *" : `${n % 60} ${n % 24} * * *`,
+    window: { mode: "after", duration: isDue ? "0s" : "6h" },
+    policy: isDue ? { concurrency: "allow", deadline: "50s" } : { concurrency: "forbid", deadline: "1h" },
     jobTemplate: template,
   };
   const made = server.store.create(KRONJOBS, namespace, { metadata: { name }, spec }, false);
@@ -65,8 +66,26 @@ for (let n = 0; n < kronJobs; n++) {
 await server.listen();
 process.send?.({ url: server.url });
 
-/** So many changes of metadata that mean nothing to the operator. */
-process.on("message", ({ touch }: { readonly touch: number }) => {
+/** By period, how long after their chosen second the Jobs were released. */
+const released = new Map<string, number[]>();
+const seen = new Set<string>();
+server.store.listeners.add(({ resource, object }) => {
+  if (resource !== "jobs" || (object["spec"] as Fields)["suspend"] !== false || seen.has(object.metadata.uid)) return;
+  seen.add(object.metadata.uid);
+  const notes = object.metadata["annotations"] as Readonly<Record<string, string>>;
+  const period = notes["kron.io/period-id"] ?? "";
+  const lateMs = Date.now() - Date.parse(notes["kron.io/chosen-time"] ?? "");
+  const known = released.get(period);
+  if (known === undefined) released.set(period, [lateMs]);
+  else known.push(lateMs);
+});
+
+/** So many changes of metadata that mean nothing to the operator; or the first period of which all were released. */
+process.on("message", ({ touch }: { readonly touch: number | null }) => {
+  if (touch === null) {
+    process.send?.({ late: [...released.values()].find(({ length }) => length === kronJobs) ?? null });
+    return;
+  }
   for (const object of server.store.list("kronjobs", null).slice(0, touch)) {
     const metadata = { ...object.metadata, annotations: { touched: String(Date.now()) } as Fields };
     server.store.replace("kronjobs", { ...object, metadata });

@@ -15,12 +15,16 @@ export function parsed(text: string): unknown {
   }
 }
 
+/** Where the operator notes how the second of a Job was chosen. */
+const DECISION_ANNOTATION = "kron.io/decision";
+
 /**
- * A decision record may stand alone, inside a log line or history entry (`decision`), or spread over a log line. What has
- * neither a seed hash nor a period is something else.
+ * A decision record may stand alone, inside a log line or history entry (`decision`), spread over a log line, or be noted
+ * on a Job of Kubernetes. What has neither a seed hash nor a period is something else.
  */
 function recordIn(value: unknown): Fields | null {
   if (!isFields(value)) return null;
+  if (isFields(value["metadata"])) return annotatedRecord(value["metadata"]);
   const { decision } = value;
   if (isFields(decision)) return decision;
   if (typeof decision === "string") return recordIn(parsed(decision));
@@ -34,8 +38,16 @@ function recordInLedger(body: string): Fields | null {
   return isFields(record) && typeof record["text"] === "string" ? recordIn(parsed(record["text"])) : null;
 }
 
+function annotatedRecord({ annotations }: Fields): Fields | null {
+  const text = isFields(annotations) ? annotations[DECISION_ANNOTATION] : undefined;
+  const record = typeof text === "string" ? parsed(text) : null;
+  return isFields(record) ? record : null;
+}
+
 export function recordsIn(value: unknown): Fields[] {
-  const values = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  // `kubectl get -o json` prints a list of many as an object with items.
+  const list = isFields(value) && Array.isArray(value["items"]) ? (value["items"] as readonly unknown[]) : null;
+  const values = Array.isArray(value) ? (value as readonly unknown[]) : (list ?? [value]);
   return values.map(recordIn).filter((record) => record !== null);
 }
 

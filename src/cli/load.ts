@@ -10,6 +10,7 @@ import { configFormatOf } from "../core/config/readers.js";
 import { formatOfText } from "../core/config/text-format.js";
 import { editDistance } from "../core/job/suggest.js";
 import {
+  type ConfigCheck,
   type ConfigFinding,
   type ConfigSource,
   type Configuration,
@@ -19,6 +20,8 @@ import type { ParsedArgs } from "./args.js";
 import { crontabSource } from "./commands/krond/crontab-source.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
+import { type KronJobReading, readKronJobSource } from "./kube/kron-job-file.js";
+import { findKronJob, noteMissingUids } from "./kube/kron-job-names.js";
 import { hasColour } from "./style.js";
 import { readTextFile } from "./text-file.js";
 
@@ -97,13 +100,34 @@ async function holdsCrontab(path: string): Promise<boolean> {
   }
 }
 
+/** Files of Kron's own, crontabs, and KronJobs of Kubernetes, with everything that is wrong with any of them. */
+export async function loadAny(sources: readonly ConfigSource[], check?: ConfigCheck): Promise<Configuration> {
+  const own: ConfigSource[] = [];
+  const readings: (KronJobReading & { readonly name: string })[] = [];
+  for (const source of sources) {
+    const reading = await readKronJobSource(source);
+    if (reading === null) own.push(source);
+    else readings.push({ name: source.name, ...reading });
+  }
+  const loaded = await loadConfiguration(own, check);
+  return {
+    ...loaded,
+    files: [...loaded.files, ...readings.map(({ name }) => name)],
+    jobs: [...loaded.jobs, ...readings.flatMap(({ jobs }) => jobs)],
+    findings: [...loaded.findings, ...readings.flatMap(({ findings }) => findings)],
+  };
+}
+
 export async function loadSources(
   sources: readonly ConfigSource[],
   args: ParsedArgs,
   io: CliIo,
 ): Promise<Configuration> {
-  const configuration = await loadConfiguration(sources);
-  if (configuration.findings.length === 0) return configuration;
+  const configuration = await loadAny(sources);
+  if (configuration.findings.length === 0) {
+    await noteMissingUids(configuration.jobs, io);
+    return configuration;
+  }
   const color = hasColour(args, io, io.isErrTerminal);
   await io.err(findingsText(configuration.findings, color));
   const count = configuration.findings.length;
@@ -116,7 +140,8 @@ export function findingsText(findings: readonly ConfigFinding[], color: boolean)
 }
 
 export function findJob(jobs: readonly LocatedJob[], identity: string): LocatedJob {
-  const job = jobs.find((each) => each.definition.identity === identity || crontabPlace(each) === identity);
+  const isIt = (job: LocatedJob): boolean => job.definition.identity === identity || crontabPlace(job) === identity;
+  const job = jobs.find(isIt) ?? findKronJob(jobs, identity);
   if (job !== undefined) return job;
   const near = nearIdentity(
     identity,

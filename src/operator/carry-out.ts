@@ -30,8 +30,8 @@ export async function carryOut(first: Pass, gateway: KubeGateway, clock: Clock, 
 /** Only what came true is told. */
 function tell(effect: Effect, result: EffectResult, kronJob: KronJob, listener: Listener): void {
   if (result.kind === "refused") {
-    if (effect.type !== "createGate" && effect.type !== "checkTemplate")
-      listener.refused(kronJob, refusal(effect, result, kronJob));
+    // What is refused of Jobs becomes news of its own.
+    if (effect.type === "writeStatus") listener.refused(kronJob, refusal(effect, result, kronJob));
     return;
   }
   for (const news of newsOf(effect, result)) listener.news(kronJob, news);

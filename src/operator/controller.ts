@@ -6,11 +6,12 @@
 import type { Clock } from "../actors/clock.js";
 import { Timeline } from "../actors/timeline.js";
 import { type Wake, Waker } from "../actors/waker.js";
+import { retryDelayMs } from "../core/period/lateness.js";
 import type { EpochMs } from "../core/time/instant.js";
 import { carryOut } from "./carry-out.js";
 import type { KubeGateway } from "./gateway.js";
 import { keyOf } from "./identity.js";
-import { JobCache } from "./job-cache.js";
+import { isIn, JobCache, type Scope } from "./job-cache.js";
 import { type JobView, viewOf } from "./job-view.js";
 import { ApiFailure } from "./kube/failure.js";
 import type { Job, KronJob } from "./kube/types.js";
@@ -19,9 +20,9 @@ import { OPERATOR_LIMITS, OPERATOR_TIMES } from "./limits.js";
 import type { Observed } from "./plan/effects.js";
 import { type Memory, NOTHING_KNOWN, ticked } from "./plan/memory.js";
 import { beginPass, type Pass } from "./plan/pass.js";
-import { reconcile } from "./plan/reconcile.js";
+import { type Plan, reconcile } from "./plan/reconcile.js";
 import { type Urgency, WorkQueue } from "./queue.js";
-import type { Reporter } from "./reporter.js";
+import type { Reporter, Subject } from "./reporter.js";
 
 /** What is kept of a KronJob: never the object. */
 interface Row {
@@ -58,8 +59,9 @@ export class Controller {
   readonly #timeline = new Timeline();
   readonly #waker: Waker;
   readonly #queue: WorkQueue;
-  #listed: Set<string> | null = null;
   #isFirst = false;
+  /** Every half minute at least; null: not begun. */
+  #wokenMs: number | null = null;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
@@ -90,7 +92,14 @@ export class Controller {
     return this.#queue.running;
   }
 
+  /** For how long the oldest look has been under way, and since when nobody woke up: whether the loop turns. */
+  get lag(): { readonly lookMs: number; readonly wakeMs: number } {
+    const wakeMs = this.#wokenMs === null ? 0 : this.#options.clock.monotonicMs() - this.#wokenMs;
+    return { lookMs: this.#queue.longestMs, wakeMs };
+  }
+
   start(): void {
+    this.#wokenMs = this.#options.clock.monotonicMs();
     this.#waker.arm();
   }
 
@@ -113,40 +122,47 @@ export class Controller {
     for (const row of this.#rows.values()) if (row.wants !== null) this.#queue.add(row.key, row.wants);
   }
 
-  readonly jobHandler: WatchHandler<Job> = {
-    begin: () => this.#jobs.beginList(),
-    put: (job) => {
-      const view = viewOf(job);
-      if (this.#jobs.put(view)) this.#jobChanged(view);
-    },
-    gone: (job) => {
-      const view = viewOf(job);
-      this.#jobs.gone(view);
-      this.#jobChanged(view);
-    },
-    end: () => {
-      for (const view of this.#jobs.endList()) this.#jobChanged(view);
-    },
-    trouble: (error, restart) => this.#options.reporter.watchTrouble("jobs", error, restart),
-  };
+  jobHandler(scope: Scope): WatchHandler<Job> {
+    return {
+      begin: () => this.#jobs.beginList(scope),
+      put: (job) => {
+        const view = viewOf(job);
+        if (this.#jobs.put(scope, view)) this.#jobChanged(view);
+      },
+      gone: (job) => {
+        const view = viewOf(job);
+        this.#jobs.gone(view);
+        this.#jobChanged(view);
+      },
+      end: () => {
+        for (const view of this.#jobs.endList(scope)) this.#jobChanged(view);
+      },
+      trouble: (error, restart) => this.#options.reporter.watchTrouble("jobs", error, restart),
+    };
+  }
 
-  readonly kronJobHandler: WatchHandler<KronJob> = {
-    begin: () => {
-      this.#listed = new Set();
-    },
-    put: (kronJob) => this.#seen(kronJob),
-    gone: (kronJob) => this.#drop(keyOf(kronJob), kronJob.metadata.uid),
-    end: () => {
-      const listed = this.#listed ?? new Set();
-      this.#listed = null;
-      for (const { key, uid } of [...this.#rows.values()]) if (!listed.has(uid)) this.#drop(key, uid);
-    },
-    trouble: (error, restart) => this.#options.reporter.watchTrouble("kronjobs", error, restart),
-  };
+  kronJobHandler(scope: Scope): WatchHandler<KronJob> {
+    let listed = new Set<string>();
+    return {
+      begin: () => {
+        listed = new Set();
+      },
+      put: (kronJob) => {
+        listed.add(kronJob.metadata.uid);
+        this.#seen(kronJob);
+      },
+      gone: (kronJob) => this.#drop(keyOf(kronJob), kronJob.metadata.uid),
+      end: () => {
+        const gone = [...this.#rows.values()].filter((row) => isIn(scope, row) && !listed.has(row.uid));
+        for (const { key, uid } of gone) this.#drop(key, uid);
+        listed = new Set();
+      },
+      trouble: (error, restart) => this.#options.reporter.watchTrouble("kronjobs", error, restart),
+    };
+  }
 
   #seen(kronJob: KronJob): void {
-    const { uid, resourceVersion } = kronJob.metadata;
-    this.#listed?.add(uid);
+    const { resourceVersion } = kronJob.metadata;
     const row = this.#rowOf(kronJob);
     // What we wrote ourselves was thought through when it was written.
     if (row.version === resourceVersion) return;
@@ -157,8 +173,8 @@ export class Controller {
 
   /** Without a request: is there anything to do? */
   #think(row: Row, kronJob: KronJob): void {
-    const now = this.#options.clock.now();
-    const plan = reconcile(this.#observed(kronJob), ticked(row.memory, now), now);
+    const plan = this.#planOf(row, kronJob);
+    if (plan === null) return;
     if (plan.effects.length === 0) {
       row.memory = plan.memory;
       this.#rest(row, plan.lookAgainAt);
@@ -175,15 +191,28 @@ export class Controller {
     this.#want(row, isUrgent ? "urgent" : "calm");
   }
 
+  /** null: it cannot even be thought about. That is the trouble of this one KronJob, and of no other. */
+  #planOf(row: Row, kronJob: KronJob): Plan | null {
+    const now = this.#options.clock.now();
+    try {
+      return reconcile(this.#observed(kronJob), ticked(row.memory, now), now);
+    } catch (error) {
+      this.#failed(row, error, "think");
+      return null;
+    }
+  }
+
   #want(row: Row, urgency: Urgency): void {
     row.wants = urgency;
-    const { standbyMs } = this.#options;
-    if (this.#isFirst) this.#queue.add(row.key, urgency);
-    else {
-      if (urgency === "urgent") this.#queue.add(row.key, urgency, standbyMs);
-      const { dueAt, judgedAt } = row.memory;
-      if (dueAt !== null && judgedAt === null) this.#schedule(row, dueAt);
+    if (this.#isFirst) {
+      this.#queue.add(row.key, urgency);
+      return;
     }
+    const { standbyMs } = this.#options;
+    // Where nobody can have the Lease all of them stand by: everything is done, only later.
+    this.#queue.add(row.key, urgency, urgency === "urgent" ? standbyMs : OPERATOR_TIMES.standbyCalmMs);
+    const { dueAt, judgedAt } = row.memory;
+    if (dueAt !== null && judgedAt === null) this.#schedule(row, dueAt);
   }
 
   #rest(row: Row, lookAgainAt: EpochMs | null): void {
@@ -201,6 +230,7 @@ export class Controller {
   }
 
   #woken({ now, jumpMs }: Wake): void {
+    this.#wokenMs = this.#options.clock.monotonicMs();
     if (jumpMs !== null) this.#options.reporter.clockJump(jumpMs);
     for (const handle of this.#timeline.popDue(now)) {
       const row = this.#byHandle[handle] ?? null;
@@ -231,13 +261,12 @@ export class Controller {
       this.#remember(row, first);
       const last = await carryOut(first, gateway, clock, {
         news: (about, news) => reporter.news(about, news),
-        refused: (_about, error) => reporter.trouble(row, error, "write"),
+        refused: (_about, error) => reporter.trouble(subjectOf(row), error, "write"),
         moved: (pass) => this.#remember(row, pass),
       });
       this.#settled(row, last);
     } catch (error) {
-      reporter.trouble(row, error, "look");
-      this.#retry(row, error instanceof ApiFailure ? (error.answer.retryAfterMs ?? 0) : 0);
+      this.#failed(row, error, "look");
     } finally {
       reporter.looked((clock.monotonicMs() - startedMs) / 1000);
     }
@@ -252,7 +281,7 @@ export class Controller {
   #settled(row: Row, { end, lookAgainAt }: Pass): void {
     if (this.#rows.get(row.key) !== row) return;
     if (end === "again") {
-      this.#options.reporter.conflict(row);
+      this.#options.reporter.conflict(subjectOf(row));
       this.#retry(row, 0);
     } else {
       row.failures = 0;
@@ -260,6 +289,13 @@ export class Controller {
       if (lookAgainAt === null) this.#timeline.remove(row.handle);
       else this.#schedule(row, lookAgainAt);
     }
+  }
+
+  /** What is no answer of the API server will not pass by itself: 1 s doubling to 60 s (S18). */
+  #failed(row: Row, error: unknown, operation: string): void {
+    this.#options.reporter.trouble(subjectOf(row), error, operation);
+    const isAnswer = error instanceof ApiFailure;
+    this.#retry(row, isAnswer ? (error.answer.retryAfterMs ?? 0) : retryDelayMs(row.failures + 1));
   }
 
   #retry(row: Row, atLeastMs: number): void {
@@ -312,6 +348,10 @@ export class Controller {
     this.#freeHandles.push(row.handle);
     this.#queue.remove(key);
   }
+}
+
+function subjectOf({ namespace, name, uid, version }: Row): Subject {
+  return { namespace, name, uid, resourceVersion: version };
 }
 
 const NONE: ReadonlySet<string> = new Set();

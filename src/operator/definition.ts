@@ -26,9 +26,15 @@ export interface KronDefinition {
 /** A definition needs something to run; here it is the Job, which is none of its business. */
 const STAND_IN_COMMAND: readonly string[] = ["kubernetes-job"];
 
-export function readKronJob(kronJob: KronJob): Result<KronDefinition, readonly Problem[]> {
+/** As the rest of Kron knows jobs: what `kron lint`, `next` and `explain` work with. */
+export function definitionOf(kronJob: KronJob): Result<JobDefinition, readonly Problem[]> {
   const read = readJobDefinition(rawDefinition(kronJob));
-  if (!read.ok) return err(read.error.map(atKronJobField));
+  return read.ok ? read : err(read.error.map(atKronJobField));
+}
+
+export function readKronJob(kronJob: KronJob): Result<KronDefinition, readonly Problem[]> {
+  const read = definitionOf(kronJob);
+  if (!read.ok) return read;
   return ok({
     compiled: compileRule(read.value),
     policy: boundedPolicy(read.value),

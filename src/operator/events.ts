@@ -6,9 +6,9 @@ import type { Clock } from "../actors/clock.js";
 import { formatSecond, MINUTE_MS, SECOND_MS } from "../core/time/instant.js";
 import { API_VERSION, KIND } from "./identity.js";
 import type { KubeClient } from "./kube/client.js";
-import type { KronJob } from "./kube/types.js";
+import { ApiFailure } from "./kube/failure.js";
 import { OPERATOR_LIMITS } from "./limits.js";
-import type { Reporter } from "./reporter.js";
+import type { Reporter, Subject } from "./reporter.js";
 import { type EventText, eventOf } from "./tell.js";
 
 export const EVENT_LIMITS = {
@@ -30,7 +30,7 @@ interface Known {
 }
 
 interface Waiting {
-  readonly kronJob: KronJob;
+  readonly about: Subject;
   readonly text: EventText;
 }
 
@@ -38,24 +38,26 @@ export class EventRecorder {
   readonly #client: KubeClient;
   readonly #clock: Clock;
   readonly #holder: string;
+  readonly #onLost: (error: unknown) => void;
   readonly #known = new Map<string, Known>();
   readonly #tokens = new Map<string, { readonly left: number; readonly at: number }>();
   readonly #waiting: Waiting[] = [];
   #sending: Promise<void> | null = null;
   dropped = 0;
 
-  constructor(client: KubeClient, clock: Clock, holder: string) {
+  constructor(client: KubeClient, clock: Clock, holder: string, onLost: (error: unknown) => void) {
     this.#client = client;
     this.#clock = clock;
     this.#holder = holder;
+    this.#onLost = onLost;
   }
 
-  record(kronJob: KronJob, text: EventText): void {
-    if (this.#waiting.length >= EVENT_LIMITS.waiting || !this.#mayTell(kronJob.metadata.uid)) {
+  record(about: Subject, text: EventText): void {
+    if (this.#waiting.length >= EVENT_LIMITS.waiting || !this.#mayTell(about.uid)) {
       this.dropped += 1;
       return;
     }
-    this.#waiting.push({ kronJob, text });
+    this.#waiting.push({ about, text });
     this.#sending ??= this.#sendAll();
   }
 
@@ -66,44 +68,54 @@ export class EventRecorder {
 
   async #sendAll(): Promise<void> {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      await this.#send(next).catch(() => {
+      await this.#send(next).catch((error: unknown) => {
         this.dropped += 1;
+        this.#onLost(error);
       });
       if (this.#waiting.length > 0) await new Promise<void>((done) => this.#clock.after(EVENT_LIMITS.gapMs, done));
     }
     this.#sending = null;
   }
 
-  async #send({ kronJob, text }: Waiting): Promise<void> {
-    const now = this.#clock.now();
-    const { namespace, uid } = kronJob.metadata;
-    const key = `${uid} ${text.reason} ${text.message}`;
+  async #send({ about, text }: Waiting): Promise<void> {
+    const key = `${about.uid} ${text.reason} ${text.message}`;
     const known = this.#known.get(key);
-    const path = `/api/v1/namespaces/${namespace}/events`;
+    const now = this.#clock.now();
     if (known !== undefined && now - known.lastAt < EVENT_LIMITS.sameMs) {
-      const body = { count: known.count + 1, lastTimestamp: formatSecond(now) };
-      this.#known.set(key, { ...known, count: known.count + 1, lastAt: now });
-      await this.#client.send({ method: "PATCH", path: `${path}/${known.name}`, body, operation: "patch events" });
-      return;
+      if (await this.#countAgain(about, key, known, now)) return;
     }
-    const name = `${kronJob.metadata.name}.${now.toString(16)}${Math.floor(this.#clock.monotonicMs() * 1000).toString(16)}`;
-    await this.#client.send({
-      method: "POST",
-      path,
-      body: this.#body(kronJob, text, name, now),
-      operation: "create events",
-    });
+    const name = `${about.name}.${now.toString(16)}${Math.floor(this.#clock.monotonicMs() * 1000).toString(16)}`;
+    const body = this.#body(about, text, name, now);
+    const { namespace } = about;
+    const path = `/api/v1/namespaces/${namespace}/events`;
+    await this.#client.send({ method: "POST", path, body, operation: "create events", namespace });
     this.#remember(key, { name, count: 1, firstAt: now, lastAt: now });
   }
 
-  #body({ metadata }: KronJob, { type, reason, message }: EventText, name: string, now: number): unknown {
-    const { namespace, uid, resourceVersion } = metadata;
+  /** False: the Event is not there any more, and is made anew. */
+  async #countAgain({ namespace }: Subject, key: string, known: Known, now: number): Promise<boolean> {
+    const count = known.count + 1;
+    const body = { count, lastTimestamp: formatSecond(now) };
+    const path = `/api/v1/namespaces/${namespace}/events/${known.name}`;
+    try {
+      await this.#client.send({ method: "PATCH", path, body, operation: "patch events", namespace });
+    } catch (error) {
+      if (!(error instanceof ApiFailure && error.isGone)) throw error;
+      this.#known.delete(key);
+      return false;
+    }
+    this.#known.set(key, { ...known, count, lastAt: now });
+    return true;
+  }
+
+  #body(about: Subject, { type, reason, message }: EventText, name: string, now: number): unknown {
+    const { namespace, uid, resourceVersion } = about;
     const at = formatSecond(now);
     return {
       apiVersion: "v1",
       kind: "Event",
       metadata: { name, namespace },
-      involvedObject: { apiVersion: API_VERSION, kind: KIND, namespace, name: metadata.name, uid, resourceVersion },
+      involvedObject: { apiVersion: API_VERSION, kind: KIND, namespace, name: about.name, uid, resourceVersion },
       type,
       reason,
       message: message.slice(0, OPERATOR_LIMITS.eventMessageChars),
@@ -132,11 +144,22 @@ export class EventRecorder {
   }
 }
 
-export function eventReporter(recorder: EventRecorder): Pick<Reporter, "news"> {
+export function eventReporter(recorder: EventRecorder): Pick<Reporter, "news" | "trouble"> {
   return {
-    news: (kronJob, news) => {
+    news: ({ metadata }, news) => {
       const text = eventOf(news);
-      if (text !== null) recorder.record(kronJob, text);
+      if (text !== null) recorder.record(metadata, text);
+    },
+    trouble: (subject, error) => {
+      const text = refusalEvent(error);
+      if (text !== null) recorder.record(subject, text);
     },
   };
+}
+
+/** A right that is missing does not pass by itself: it is told where the user looks. Everything else is tried again. */
+function refusalEvent(error: unknown): EventText | null {
+  if (!(error instanceof ApiFailure) || error.answer.status !== 403) return null;
+  const reason = error.operation?.startsWith("get ") ? "FailedGet" : "FailedUpdate";
+  return { type: "Warning", reason, message: error.message };
 }

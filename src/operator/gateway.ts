@@ -29,7 +29,7 @@ export class KubeGateway {
   async readKronJob(namespace: string, name: string): Promise<KronJob | null> {
     const path = kronJobPath(namespace, name);
     try {
-      return await this.#client.send<KronJob>({ method: "GET", path, operation: `get ${PLURAL}.${GROUP}` });
+      return await this.#client.send<KronJob>({ method: "GET", path, operation: `get ${PLURAL}.${GROUP}`, namespace });
     } catch (error) {
       if (error instanceof ApiFailure && error.isGone) return null;
       throw error;
@@ -58,7 +58,14 @@ export class KubeGateway {
   async #lookUp({ metadata }: KronJob, name: string): Promise<EffectResult> {
     const path = jobPath(metadata.namespace, name);
     try {
-      return jobResult(await this.#client.send<Job>({ method: "GET", path, operation: "get jobs.batch" }));
+      return jobResult(
+        await this.#client.send<Job>({
+          method: "GET",
+          path,
+          operation: "get jobs.batch",
+          namespace: metadata.namespace,
+        }),
+      );
     } catch (error) {
       if (error instanceof ApiFailure && error.isGone) return { kind: "gone" };
       throw error;
@@ -93,6 +100,7 @@ export class KubeGateway {
         query: { fieldValidation: "Strict", ...(dryRun === null ? {} : { dryRun }) },
         body,
         operation: "create jobs.batch",
+        namespace: kronJob.metadata.namespace,
       });
       return jobResult(job);
     } catch (error) {
@@ -112,6 +120,7 @@ export class KubeGateway {
         path: `${kronJobPath(namespace, name)}/status`,
         body: { metadata: { resourceVersion }, status: patch ?? {} },
         operation: `patch ${PLURAL}.${GROUP}/status`,
+        namespace,
       });
       return { kind: "kronJob", kronJob: written };
     } catch (error) {
@@ -131,6 +140,7 @@ export class KubeGateway {
         path: jobPath(kronJob.metadata.namespace, name),
         body: { metadata: { uid, labels, annotations: { [ANNOTATION.gate]: null } }, spec: { suspend } },
         operation: "patch jobs.batch",
+        namespace: kronJob.metadata.namespace,
       });
       return jobResult(job);
     } catch (error) {
@@ -155,6 +165,7 @@ export class KubeGateway {
         path: jobPath(kronJob.metadata.namespace, name),
         body: { apiVersion: "v1", kind: "DeleteOptions", preconditions, propagationPolicy: propagation },
         operation: "delete jobs.batch",
+        namespace: kronJob.metadata.namespace,
       });
       return { kind: "done" };
     } catch (error) {
@@ -169,7 +180,9 @@ export class KubeGateway {
     if (error.answer.status === 422 || error.answer.status === 400) {
       return { kind: "refused", code, message: error.answer.message };
     }
-    throw error;
+    // Too few rights to write the status: there is nowhere to say so, and no point in going on.
+    if (error.answer.status !== 403 || code === "status-refused") throw error;
+    return { kind: "refused", code: "cluster-forbidden", message: error.message };
   }
 }
 
@@ -182,7 +195,7 @@ function creationRefusal(error: unknown): EffectResult {
     const isQuota = message.includes("exceeded quota");
     return isQuota
       ? { kind: "refused", code: "job-quota", message }
-      : { kind: "refused", code: "cluster-forbidden", message: `needs create on jobs.batch: ${message}` };
+      : { kind: "refused", code: "cluster-forbidden", message: error.message };
   }
   const isRefused = status === 400 || status === 404 || status === 422;
   if (isRefused) return { kind: "refused", code: "job-refused", message };

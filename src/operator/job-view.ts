@@ -10,7 +10,11 @@ export interface JobEnding {
   readonly at: string;
 }
 
+/** Of a Job that is gone: how it ended, or that nobody had released it. */
+export type Tombstone = JobEnding | "unreleased";
+
 export interface JobView {
+  readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
@@ -31,6 +35,7 @@ export function viewOf({ metadata, spec, status }: Job): JobView {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   const notes = metadata.annotations ?? {};
   return {
+    namespace: metadata.namespace,
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,

@@ -17,21 +17,27 @@ export interface LeaseOptions {
   readonly holder: string;
 }
 
+export interface LeaseListener {
+  changed(isFirst: boolean): void;
+  /** It could be neither read nor renewed. Whoever acts first goes on, the others act a little later. */
+  trouble(error: unknown): void;
+}
+
 export class LeaseHolder {
   readonly #client: KubeClient;
   readonly #clock: Clock;
   readonly #options: LeaseOptions;
-  readonly #onChange: (isFirst: boolean) => void;
+  readonly #listener: LeaseListener;
   #seen: { readonly version: string; readonly atMs: number } | null = null;
   #isFirst = false;
   #isStopped = false;
   #attempting: Promise<void> = Promise.resolve();
 
-  constructor(client: KubeClient, clock: Clock, options: LeaseOptions, onChange: (isFirst: boolean) => void) {
+  constructor(client: KubeClient, clock: Clock, options: LeaseOptions, listener: LeaseListener) {
     this.#client = client;
     this.#clock = clock;
     this.#options = options;
-    this.#onChange = onChange;
+    this.#listener = listener;
   }
 
   get isFirst(): boolean {
@@ -58,7 +64,13 @@ export class LeaseHolder {
     const version = this.#seen?.version;
     const body = { metadata: { resourceVersion: version }, spec: { holderIdentity: "", leaseDurationSeconds: 1 } };
     await this.#client
-      .send({ method: "PATCH", path: this.#path(), body, operation: "patch leases" })
+      .send({
+        method: "PATCH",
+        path: this.#path(),
+        body,
+        operation: "patch leases",
+        namespace: this.#options.namespace,
+      })
       .catch(() => undefined);
   }
 
@@ -71,6 +83,7 @@ export class LeaseHolder {
     } catch (error) {
       // Somebody was quicker. Of anything else nothing follows: whoever acts first goes on doing so.
       if (error instanceof ApiFailure && error.isConflict) this.#set(false);
+      else if (!this.#isStopped) this.#listener.trouble(error);
     }
   }
 
@@ -94,12 +107,17 @@ export class LeaseHolder {
   #set(isFirst: boolean): void {
     if (this.#isFirst === isFirst) return;
     this.#isFirst = isFirst;
-    this.#onChange(isFirst);
+    this.#listener.changed(isFirst);
   }
 
   async #read(): Promise<Lease | null> {
     try {
-      return await this.#client.send<Lease>({ method: "GET", path: this.#path(), operation: "get leases" });
+      return await this.#client.send<Lease>({
+        method: "GET",
+        path: this.#path(),
+        operation: "get leases",
+        namespace: this.#options.namespace,
+      });
     } catch (error) {
       if (error instanceof ApiFailure && error.isGone) return null;
       throw error;
@@ -116,7 +134,7 @@ export class LeaseHolder {
       spec: { ...this.#spec(now), holderIdentity: holder, acquireTime: now, leaseTransitions: 0 },
     };
     const path = this.#path().slice(0, -name.length - 1);
-    return this.#client.send<Lease>({ method: "POST", path, body, operation: "create leases" });
+    return this.#client.send<Lease>({ method: "POST", path, body, operation: "create leases", namespace });
   }
 
   #renew({ metadata, spec }: Lease): Promise<Lease> {
@@ -128,7 +146,13 @@ export class LeaseHolder {
       metadata: { resourceVersion: metadata.resourceVersion },
       spec: { ...this.#spec(now), holderIdentity: holder, ...transition },
     };
-    return this.#client.send<Lease>({ method: "PATCH", path: this.#path(), body, operation: "patch leases" });
+    return this.#client.send<Lease>({
+      method: "PATCH",
+      path: this.#path(),
+      body,
+      operation: "patch leases",
+      namespace: this.#options.namespace,
+    });
   }
 
   #spec(renewTime: string): { readonly leaseDurationSeconds: number; readonly renewTime: string } {

@@ -15,6 +15,8 @@ export const OPERATOR_LIMITS = {
   eventMessageChars: 1_024,
   conditionMessageChars: 4_096,
   errorBodyBytes: 64 * 1024,
+  /** A page of a list, at most: of 500 objects each may be large. */
+  bodyBytes: 128 * 1024 * 1024,
   /** One object of a list or watch: what etcd can hold, and then some. */
   objectBytes: 4 * 1024 * 1024,
 } as const;
@@ -26,6 +28,8 @@ export const OPERATOR_TIMES = {
   armAheadMs: 5 * SECOND_MS,
   /** S13: a wake that comes later than this is a return. */
   lateWakeMs: MINUTE_MS,
+  /** S13: a period that is being started is looked at every minute at least; after more, time was lost. */
+  lostTimeMs: 2 * MINUTE_MS,
   /** Beyond the pods' own grace: how long a replaced Job may take to go. */
   clearingMs: 30 * SECOND_MS,
   defaultPodGraceMs: 30 * SECOND_MS,
@@ -34,6 +38,12 @@ export const OPERATOR_TIMES = {
   runRequestAheadMs: MINUTE_MS,
   /** What is claimed or gated is looked at again, whatever the watch says. */
   lookAgainMs: 30 * SECOND_MS,
+  /** What is not due is left to the holder of the Lease for so long; then whoever stands by does it. */
+  standbyCalmMs: 30 * SECOND_MS,
   retryFirstMs: 100,
   retryLongestMs: 30 * SECOND_MS,
+  /** A server that wishes for a longer pause is asked again nevertheless. */
+  retryWishMs: 2 * MINUTE_MS,
+  /** A watch that lasted so long was of use: the next trouble is the first one again. */
+  watchHealthyMs: 10 * SECOND_MS,
 } as const;

@@ -3,7 +3,7 @@ import type { Clock } from "../actors/clock.js";
 import { errorFields, errorLevel } from "../core/base/errors/fields.js";
 import type { ErrorComponent } from "../core/base/errors/kron-error.js";
 import type { LogLevel } from "../core/base/errors/registry.js";
-import type { EpochMs } from "../core/time/instant.js";
+import { type EpochMs, MINUTE_MS } from "../core/time/instant.js";
 import { identityOf } from "./identity.js";
 import type { Reporter, Subject } from "./reporter.js";
 import { lineOf } from "./tell.js";
@@ -19,6 +19,24 @@ export interface OperatorLine {
 
 export interface OperatorLog {
   daemon(line: OperatorLine): void;
+}
+
+const SAME_TROUBLE_MS = 10 * MINUTE_MS;
+
+/** What comes back every few seconds is worth a line when it changes, and now and then. */
+function onceInAWhile(clock: Clock): (subject: string, text: string) => boolean {
+  const told = new Map<string, { readonly text: string; readonly atMs: number }>();
+  return (subject, text) => {
+    const last = told.get(subject);
+    const nowMs = clock.monotonicMs();
+    if (last?.text === text && nowMs - last.atMs < SAME_TROUBLE_MS) return false;
+    told.set(subject, { text, atMs: nowMs });
+    return true;
+  };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 export function logReporter(log: OperatorLog, clock: Clock): Reporter {
@@ -40,6 +58,7 @@ export function logReporter(log: OperatorLog, clock: Clock): Reporter {
   };
   const line = (level: LogLevel, event: string, fields: Readonly<Record<string, unknown>>): void =>
     log.daemon({ at: clock.now(), event, component: "scheduler", level, fields });
+  const isNew = onceInAWhile(clock);
   return {
     news: (kronJob, news) => {
       const { level, event, fields } = lineOf(news);
@@ -50,8 +69,17 @@ export function logReporter(log: OperatorLog, clock: Clock): Reporter {
     conflict: ({ namespace, name }) => line("debug", "conflict", { kronjob: `${namespace}/${name}` }),
     looked: () => undefined,
     watchTrouble: (resource, error, restart) => {
-      const message = error instanceof Error ? error.message : String(error);
-      line("warn", "watch_restarted", { resource, restart, message });
+      line("warn", "watch_restarted", { resource, restart, message: textOf(error) });
+    },
+    leaseTrouble: (error) => {
+      if (isNew("lease", textOf(error)))
+        trouble(null, error, "lease", { hint: "without a Lease every due period is acted upon --standby-delay late" });
+    },
+    eventTrouble: (error) => {
+      if (isNew("events", textOf(error))) trouble(null, error, "events", {});
+    },
+    clockSkew: (skewMs) => {
+      if (isNew("skew", "")) line("warn", "clock_skew", { skew_ms: skewMs });
     },
     clockJump: (jumpMs) => line("warn", "clock_jump", { jump_ms: jumpMs }),
   };

@@ -1,7 +1,10 @@
 /** What the operator counts. The registry comes from outside: it is the one that krond's numbers are kept in, too. */
 import type { Clock } from "../actors/clock.js";
+import { KronError } from "../core/base/errors/kron-error.js";
 import { SECOND_MS } from "../core/time/instant.js";
 import type { ClientObserver } from "./kube/client.js";
+import type { KronJob } from "./kube/types.js";
+import type { News } from "./plan/news.js";
 import type { Reporter } from "./reporter.js";
 
 type Labels = Readonly<Record<string, string>>;
@@ -40,11 +43,20 @@ export interface OperatorMetrics {
   readonly observer: ClientObserver;
 }
 
-export function operatorMetrics(source: MetricSource, clock: Clock, numbers: () => Numbers): OperatorMetrics {
+/** `isDetailed`: also by KronJob, which is a series for each of them and each of its outcomes. */
+export function operatorMetrics(
+  source: MetricSource,
+  clock: Clock,
+  numbers: () => Numbers,
+  isDetailed = false,
+): OperatorMetrics {
   const counter = (name: string, help: string, labels: readonly string[] = []) =>
     source.counter({ name, help, labels });
-  const periods = counter("kron_periods_total", "Periods that reached an outcome.", ["outcome"]);
+  const periods = counter("kron_periods_total", "Periods that reached an outcome.", ["outcome", "reason"]);
   const runs = counter("kron_runs_total", "Jobs that ended, by how.", ["result"]);
+  const detail = isDetailed
+    ? counter("kron_kronjob_periods_total", "Periods and runs by KronJob.", ["namespace", "kronjob", "outcome"])
+    : null;
   const lateness = source.histogram({
     name: "kron_start_lateness_seconds",
     help: "From the chosen second to the release of the Job.",
@@ -55,23 +67,29 @@ export function operatorMetrics(source: MetricSource, clock: Clock, numbers: () 
     help: "One look at a KronJob.",
     buckets: LOOK_BUCKETS,
   });
-  const errors = counter("kron_reconcile_errors_total", "Looks that failed and are repeated.");
+  const errors = counter("kron_reconcile_errors_total", "Looks that failed and are repeated.", ["reason"]);
   const conflicts = counter("kron_conflicts_total", "Looks that another writer came in between.");
   const requests = counter("kron_api_requests_total", "Requests to the API server.", ["operation", "code"]);
   const watches = counter("kron_watch_restarts_total", "Watches that had to begin again.", ["resource", "restart"]);
+  const leases = counter("kron_lease_errors_total", "Times that the Lease could not be used.", ["reason"]);
   const skew = source.gauge({ name: "kron_clock_skew_seconds", help: "The API server's clock less ours." });
   collect(source, numbers);
   return {
     reporter: {
-      news: (_kronJob, news) => {
-        if (news.kind === "outcome") periods.inc({ outcome: news.outcome });
+      news: (kronJob, news) => {
+        if (detail !== null) tellDetail(detail, kronJob, news);
+        if (news.kind === "outcome") periods.inc({ outcome: news.outcome, reason: news.reason ?? "" });
+        if (news.kind === "denied" || news.kind === "not_created") errors.inc({ reason: news.code });
         if (news.kind === "ended") runs.inc({ result: news.result });
         if (news.kind === "started") lateness.observe(Math.max(0, clock.now() - news.chosenAt) / SECOND_MS);
       },
-      trouble: () => errors.inc(),
+      trouble: (_subject, error) => errors.inc({ reason: reasonOf(error) }),
       conflict: () => conflicts.inc(),
       looked: (seconds) => looks.observe(seconds),
       watchTrouble: (resource, _error, restart) => watches.inc({ resource, restart }),
+      leaseTrouble: (error) => leases.inc({ reason: reasonOf(error) }),
+      eventTrouble: () => undefined,
+      clockSkew: () => undefined,
       clockJump: () => undefined,
     },
     observer: {
@@ -82,6 +100,17 @@ export function operatorMetrics(source: MetricSource, clock: Clock, numbers: () 
       },
     },
   };
+}
+
+function tellDetail(detail: { inc(labels: Labels): void }, { metadata }: KronJob, news: News): void {
+  const { namespace, name: kronjob } = metadata;
+  if (news.kind === "outcome") detail.inc({ namespace, kronjob, outcome: news.outcome });
+  if (news.kind === "ended") detail.inc({ namespace, kronjob, outcome: `run_${news.result.toLowerCase()}` });
+}
+
+/** A code of the registry: whatever else is in an error has no bound. */
+function reasonOf(error: unknown): string {
+  return error instanceof KronError ? error.code : "internal";
 }
 
 function collect(source: MetricSource, numbers: () => Numbers): void {

@@ -6,13 +6,20 @@ import type { Clock, Timer } from "../actors/clock.js";
 
 export type Urgency = "urgent" | "calm";
 
+interface Delayed {
+  readonly urgency: Urgency;
+  readonly dueMs: number;
+  readonly timer: Timer;
+}
+
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #limit: number;
   readonly #work: (key: string) => Promise<void>;
   readonly #ready: Readonly<Record<Urgency, Set<string>>> = { urgent: new Set(), calm: new Set() };
-  readonly #delayed = new Map<string, Timer>();
-  readonly #running = new Set<string>();
+  readonly #delayed = new Map<string, Delayed>();
+  /** Since when. */
+  readonly #running = new Map<string, number>();
   readonly #again = new Map<string, Urgency>();
   #isClosed = false;
   #onIdle: (() => void)[] = [];
@@ -29,6 +36,12 @@ export class WorkQueue {
 
   get running(): number {
     return this.#running.size;
+  }
+
+  /** Of the work that has been under way the longest; 0: nothing is. */
+  get longestMs(): number {
+    const [sinceMs] = this.#running.values();
+    return sinceMs === undefined ? 0 : this.#clock.monotonicMs() - sinceMs;
   }
 
   add(key: string, urgency: Urgency, delayMs = 0): void {
@@ -58,7 +71,7 @@ export class WorkQueue {
   /** Nothing new is begun; resolves when what is under way has ended. */
   close(): Promise<void> {
     this.#isClosed = true;
-    for (const timer of this.#delayed.values()) timer.cancel();
+    for (const { timer } of this.#delayed.values()) timer.cancel();
     this.#delayed.clear();
     this.#ready.urgent.clear();
     this.#ready.calm.clear();
@@ -67,17 +80,22 @@ export class WorkQueue {
     return new Promise((done) => this.#onIdle.push(done));
   }
 
-  #delay(key: string, urgency: Urgency, delayMs: number): void {
-    if (this.#delayed.has(key)) return;
-    const timer = this.#clock.after(delayMs, () => {
+  /** Asked for twice, it comes at the earlier time and with the greater urgency. */
+  #delay(key: string, wanted: Urgency, delayMs: number): void {
+    const known = this.#delayed.get(key);
+    const urgency = known?.urgency === "urgent" ? "urgent" : wanted;
+    const dueMs = Math.min(this.#clock.monotonicMs() + delayMs, known?.dueMs ?? Number.POSITIVE_INFINITY);
+    if (known?.dueMs === dueMs && known.urgency === urgency) return;
+    known?.timer.cancel();
+    const timer = this.#clock.after(dueMs - this.#clock.monotonicMs(), () => {
       this.#delayed.delete(key);
       this.add(key, urgency);
     });
-    this.#delayed.set(key, timer);
+    this.#delayed.set(key, { urgency, dueMs, timer });
   }
 
   #undelay(key: string): void {
-    this.#delayed.get(key)?.cancel();
+    this.#delayed.get(key)?.timer.cancel();
     this.#delayed.delete(key);
   }
 
@@ -87,7 +105,7 @@ export class WorkQueue {
       if (key === undefined) return;
       this.#ready.urgent.delete(key);
       this.#ready.calm.delete(key);
-      this.#running.add(key);
+      this.#running.set(key, this.#clock.monotonicMs());
       void this.#work(key).finally(() => this.#ended(key));
     }
   }

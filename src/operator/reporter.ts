@@ -7,6 +7,7 @@ export interface Subject {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  readonly resourceVersion: string;
 }
 
 export interface Reporter {
@@ -16,6 +17,12 @@ export interface Reporter {
   conflict(subject: Subject): void;
   looked(seconds: number): void;
   watchTrouble(resource: string, error: unknown, restart: "relist" | "resume"): void;
+  /** The Lease could not be used: nobody is told to act first, and everybody acts a little later. */
+  leaseTrouble(error: unknown): void;
+  /** Kubernetes Events were not taken. */
+  eventTrouble(error: unknown): void;
+  /** The API server's clock less ours. */
+  clockSkew(skewMs: number): void;
   clockJump(jumpMs: number): void;
 }
 
@@ -27,6 +34,9 @@ export function reporters(all: readonly Reporter[]): Reporter {
     conflict: (subject) => all.forEach((one) => void one.conflict(subject)),
     looked: (seconds) => all.forEach((one) => void one.looked(seconds)),
     watchTrouble: (resource, error, restart) => all.forEach((one) => void one.watchTrouble(resource, error, restart)),
+    leaseTrouble: (error) => all.forEach((one) => void one.leaseTrouble(error)),
+    eventTrouble: (error) => all.forEach((one) => void one.eventTrouble(error)),
+    clockSkew: (skewMs) => all.forEach((one) => void one.clockSkew(skewMs)),
     clockJump: (jumpMs) => all.forEach((one) => void one.clockJump(jumpMs)),
   };
 }

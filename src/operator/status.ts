@@ -15,6 +15,7 @@ import type { JobView } from "./job-view.js";
 import type { ActiveJob, HistoryItem, KronJob, KronJobStatus } from "./kube/types.js";
 import { OPERATOR_LIMITS } from "./limits.js";
 import type { RunResult } from "./plan/news.js";
+import { oddField } from "./status-shape.js";
 
 export const MANUAL = "manual";
 
@@ -24,12 +25,8 @@ export function standingOf(kronJob: KronJob, status: KronJobStatus, now: EpochMs
   const defined = instant(status.definedAt, "definedAt");
   const carried = instant(status.carriedPeriodID, "carriedPeriodID");
   for (const read of [lastHandled, defined, carried]) if (!read.ok) return read;
-  for (const active of status.active ?? []) {
-    for (const field of ["periodID", "startBy"] as const) {
-      const read = instant(active[field], `active.${field}`);
-      if (!read.ok) return read;
-    }
-  }
+  const odd = oddField(status);
+  if (odd !== null) return err(odd);
   const definedAt = valueIn(defined);
   return ok({
     lastHandledAt: valueIn(lastHandled),

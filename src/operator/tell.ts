@@ -35,6 +35,8 @@ export function eventOf(news: News): EventText | null {
       return warning("GateBypassed", "a Job that was created suspended came back released: nothing is scheduled");
     case "not_created":
       return warning(news.code === "job-name-taken" ? "NameTaken" : "FailedCreate", `job ${news.job}: ${news.message}`);
+    case "denied":
+      return warning(news.write === "release" ? "FailedCreate" : "FailedDelete", `job ${news.job}: ${news.message}`);
     case "replaced":
       return normal("Replaced", `job ${news.job} makes way for period ${news.byPeriodId}`);
     case "replace_failed":
@@ -160,6 +162,8 @@ export function lineOf(news: News): LineText {
     case "template_refused":
     case "not_created":
       return troubleLine(news.code, news.message, kind, "periodId" in news ? news.periodId : null);
+    case "denied":
+      return troubleLine(news.code, news.message, news.write, null);
     case "undecided":
       return troubleLine("decision-failed", news.message, "decide", news.periodId);
     case "gate_bypassed":

@@ -1,10 +1,6 @@
-/**
- * The operator against a cluster: the API server double, or the real one that KRON_TEST_KUBECONFIG names. The first part
- * asks the API server itself for the facts that the protocol rests on, so that the double cannot lie unnoticed.
- */
+/** The operator against a cluster: the API server double, or the real one that KRON_TEST_KUBECONFIG names. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ApiFailure } from "../../src/operator/kube/failure.js";
-import type { Job, KronJob } from "../../src/operator/kube/types.js";
+import type { KronJob } from "../../src/operator/kube/types.js";
 import { POD_TEMPLATE, REAL_KUBECONFIG, TestCluster } from "../support/kube/cluster.js";
 
 /** Minutes are real there. */
@@ -17,16 +13,6 @@ beforeEach(async () => {
 
 afterEach(() => cluster.close());
 
-async function refusal(attempt: Promise<unknown>): Promise<ApiFailure["answer"]> {
-  try {
-    await attempt;
-  } catch (error) {
-    if (error instanceof ApiFailure) return error.answer;
-    throw error;
-  }
-  throw new Error("nothing was refused");
-}
-
 function send<T>(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<T> {
   return cluster.client.send<T>({
     method,
@@ -35,68 +21,6 @@ function send<T>(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body
     ...(body === undefined ? {} : { body }),
   });
 }
-
-function suspendedJob(name: string, more: Readonly<Record<string, unknown>> = {}): unknown {
-  return { metadata: { name }, spec: { ...POD_TEMPLATE.spec, suspend: true, ...more } };
-}
-
-describe("what the protocol takes for granted of an API server", () => {
-  test("a status patch with a stale resourceVersion is a conflict, and leaves no trace", async () => {
-    const first = await cluster.create("facts", { suspend: true });
-    const path = `${cluster.kronJobsPath}/facts/status`;
-    const { resourceVersion } = first.metadata;
-    const patch = (window: string): unknown => ({ metadata: { resourceVersion }, status: { window } });
-    const written = await send<KronJob>("PATCH", path, patch("one"));
-    expect(written.metadata.resourceVersion).not.toBe(resourceVersion);
-    expect(await refusal(send("PATCH", path, patch("two")))).toMatchObject({ status: 409, reason: "Conflict" });
-    expect((await send<KronJob>("GET", `${cluster.kronJobsPath}/facts`)).status?.window).toBe("one");
-  });
-
-  test("the rules of the status: a handled period stays handled, with the outcome it has", async () => {
-    await cluster.create("rules", { suspend: true });
-    const write = (lastPeriodID: string, lastOutcome: string) =>
-      send("PATCH", `${cluster.kronJobsPath}/rules/status`, { status: { lastPeriodID, lastOutcome } });
-    await write("2026-03-01T01:00:00Z", "missed");
-    expect(await refusal(write("2026-03-01T00:00:00Z", "missed"))).toMatchObject({ status: 422 });
-    expect(await refusal(write("2026-03-01T01:00:00Z", "executed"))).toMatchObject({ status: 422 });
-    await write("2026-03-01T02:00:00Z", "executed");
-  });
-
-  test("a Job is made once by its name; another uid is refused; preconditions of a deletion are kept", async () => {
-    const job = await send<Job>("POST", cluster.jobsPath, suspendedJob("gate"));
-    expect(job.spec.suspend).toBe(true);
-    expect(await refusal(send("POST", cluster.jobsPath, suspendedJob("gate")))).toMatchObject({
-      status: 409,
-      reason: "AlreadyExists",
-    });
-    const path = `${cluster.jobsPath}/gate`;
-    const foreign = { metadata: { uid: "00000000-0000-0000-0000-000000000000" }, spec: { suspend: false } };
-    expect((await refusal(send("PATCH", path, foreign))).status).toBeGreaterThanOrEqual(409);
-    expect((await send<Job>("GET", path)).spec.suspend).toBe(true);
-    const { uid } = job.metadata;
-    const wrong = { preconditions: { uid: "00000000-0000-0000-0000-000000000000" } };
-    expect(await refusal(send("DELETE", path, wrong))).toMatchObject({ status: 409 });
-    const stale = { preconditions: { uid, resourceVersion: "1" } };
-    expect(await refusal(send("DELETE", path, stale))).toMatchObject({ status: 409 });
-    await send("DELETE", path, { preconditions: { uid }, propagationPolicy: "Background" });
-  });
-
-  test("a dry run refuses what cannot be, and makes nothing", async () => {
-    const query = "?dryRun=All&fieldValidation=Strict";
-    const attempt = (more: Readonly<Record<string, unknown>>) =>
-      cluster.client.send<Job>({
-        method: "POST",
-        path: cluster.jobsPath,
-        query: { dryRun: "All", fieldValidation: "Strict" },
-        body: suspendedJob("dry", more),
-        operation: `create jobs${query}`,
-      });
-    expect((await refusal(attempt({ backofLimit: 3 }))).message).toContain('unknown field "spec.backofLimit"');
-    expect((await refusal(attempt({ backoffLimit: -1 }))).message).toContain("must be greater than or equal to 0");
-    expect((await attempt({})).spec.suspend).toBe(true);
-    expect(await refusal(send("GET", `${cluster.jobsPath}/dry`))).toMatchObject({ status: 404 });
-  });
-});
 
 describe("a KronJob lives", () => {
   test("it runs once a period, is told by Events, and its Job says why this second", {
@@ -136,6 +60,8 @@ describe("a KronJob lives", () => {
 
   test("replace: the old pod is gone before the new one begins", { timeout: TIMEOUT_MS }, async () => {
     cluster.kubelet.runOf = () => ({ ms: 600_000, isSuccess: true });
+    // Bound pods take their time: a replacement that only asked for the end would overlap.
+    cluster.kubelet.stopMs = 5_000;
     await cluster.operator();
     await cluster.create("only", { policy: { concurrency: "replace", deadline: "50s" } });
     await cluster.kubelet.until((begun) => begun.length >= 2);
@@ -144,6 +70,9 @@ describe("a KronJob lives", () => {
       ({ status }) => status?.history?.some(({ reason }) => reason === "replaced") === true,
     );
     expect(replaced.status?.active ?? []).toHaveLength(1);
+    const [first, second] = cluster.kubelet.begun;
+    expect(first?.endedAt).not.toBeNull();
+    expect(second?.at).toBeGreaterThanOrEqual(first?.endedAt ?? Number.NaN);
   });
 
   test("suspended from the start, then run now by annotation, then resumed", { timeout: TIMEOUT_MS }, async () => {
@@ -195,6 +124,31 @@ describe("a KronJob lives", () => {
     await cluster.kubelet.until((begun) => begun.length === 1);
     await cluster.delete(`${cluster.kronJobsPath}/gone`, { propagationPolicy: "Background" });
     await expect.poll(() => cluster.jobs(), { timeout: TIMEOUT_MS / 2 }).toEqual([]);
+  });
+});
+
+describe("some namespaces", () => {
+  test("only those that are named are looked after, and a list of one takes nothing from the other", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const { operator } = await cluster.operator({ namespaces: [cluster.namespace, "elsewhere"] });
+    await cluster.create("here", {});
+    await cluster.until("here", ({ status }) => status?.lastOutcome === "executed");
+    const kronJob = (namespace: string) =>
+      send("POST", `/apis/kron.io/v1alpha1/namespaces/${namespace}/kronjobs`, {
+        metadata: { name: "there" },
+        spec: { schedule: "* * * * *", suspend: true, jobTemplate: POD_TEMPLATE },
+      });
+    if (cluster.server === null) return;
+    await kronJob("elsewhere");
+    await kronJob("nowhere");
+    await expect.poll(() => operator.controller.kronJobs).toBe(2);
+    cluster.server.restart();
+    const begun = cluster.kubelet.begun.length;
+    await cluster.kubelet.until((pods) => pods.length > begun);
+    expect(operator.controller.kronJobs).toBe(2);
+    const read = cluster.server.store.get("kronjobs", "nowhere", "there");
+    expect(read["status"]).toBeUndefined();
   });
 });
 

@@ -2,6 +2,7 @@
 import * as fs from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { manifests, RIGHTS } from "../../scripts/operator-manifests.mjs";
 import { OUTCOMES } from "../../src/core/state/document.js";
 import { readKronJob } from "../../src/operator/definition.js";
 import { Leader } from "./support/drive.js";
@@ -104,6 +105,18 @@ describe("rights and pods", () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ["ALL"] },
     });
+  });
+
+  test("what manifests and chart have in common is what the generator writes: node scripts/operator-manifests.mjs", () => {
+    const written = manifests();
+    expect([...written.keys()].sort()).toEqual([
+      "chart/templates/crd.yaml",
+      "chart/templates/rbac.yaml",
+      "rbac-namespaced.yaml",
+      "rbac.yaml",
+    ]);
+    for (const [file, text] of written) expect(fs.readFileSync(`${FOLDER}/${file}`, "utf8"), file).toBe(text);
+    expect(RIGHTS).toEqual(RULES);
   });
 
   test("values of the chart fit their schema's names", () => {

@@ -2,12 +2,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { ApiServer } from "../support/kube/api-server.js";
 import { temporaryDirectories } from "../support/temporary.js";
 
 const temporary = temporaryDirectories();
-const PROGRAM = "dist/kron-operator.js";
+/** As this run has built it: what lies in dist may be older. */
+const FOLDER = path.dirname(inject("programs").kron);
+const PROGRAM = path.join(FOLDER, "kron-operator.js");
 let server: ApiServer;
 let kubeconfig: string;
 const children: ChildProcess[] = [];
@@ -91,7 +93,7 @@ test("it loads no store and no threads: its files import neither lmdb nor piscin
   const follow = (file: string): void => {
     if (seen.has(file)) return;
     seen.add(file);
-    const text = fs.readFileSync(path.join("dist", file), "utf8");
+    const text = fs.readFileSync(path.join(FOLDER, file), "utf8");
     expect(text).not.toMatch(/from ?"(?:lmdb|piscina|xstate)"/);
     for (const [, next = ""] of text.matchAll(/(?:from|import) ?"\.\/([^"]+)"/g)) follow(next);
   };

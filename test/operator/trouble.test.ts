@@ -147,6 +147,31 @@ describe("trouble with the API server", () => {
     );
   });
 
+  test("stopped while a look hangs: the Lease is given back all the same", async () => {
+    const { it, server } = await opened();
+    const lease = { namespace: it.namespace, name: "kron-operator" };
+    const { operator, lines } = await it.operator({ lease });
+    await expect.poll(() => lines).toContainEqual(expect.objectContaining({ event: "leading" }));
+    server.faultOf = ({ verb, resource }) =>
+      verb === "get" && resource.name === "kronjobs" ? { kind: "delay", ms: 60_000 } : null;
+    await it.create("hanging", {});
+    await expect.poll(() => operator.controller.running).toBe(1);
+    await operator.stop();
+    const given = server.store.get("leases", it.namespace, "kron-operator");
+    expect(given["spec"]).toMatchObject({ holderIdentity: "" });
+  });
+
+  test("an API server that goes by another clock is told once, with the difference", async () => {
+    const { it } = await opened();
+    const { lines } = await it.operator();
+    await it.create("skewed", {});
+    await it.until("skewed", ({ status }) => status?.lastOutcome === "executed");
+    const told = lines.filter(({ event }) => event === "clock_skew");
+    expect(told).toHaveLength(1);
+    // The double speaks of real time in its headers, and lives in a fast one.
+    expect(Math.abs(Number(told[0]?.fields?.["skew_ms"]))).toBeGreaterThan(60_000);
+  });
+
   test("metrics count what happened, and Events are bounded", async () => {
     const { it } = await opened();
     const registry = new MetricRegistry();
@@ -155,7 +180,7 @@ describe("trouble with the API server", () => {
     await it.until("counted", ({ status }) => status?.lastSuccessfulTime !== undefined);
     await operator.stop();
     const text = registry.exposition();
-    expect(text).toMatch(/kron_periods_total\{outcome="executed"\} [1-9]/);
+    expect(text).toMatch(/kron_periods_total\{outcome="executed",reason=""\} [1-9]/);
     expect(text).toMatch(/kron_runs_total\{result="Succeeded"\} [1-9]/);
     expect(text).toMatch(/kron_kronjobs 1\n/);
     expect(text).toMatch(/kron_api_requests_total\{operation="create jobs.batch",code="201"\} [1-9]/);

@@ -3,9 +3,10 @@ import { ENGINE_VERSION } from "../../core/base/version.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { explainDecision } from "../../core/decision/explain.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
+import type { JobDefinition } from "../../core/job/definition.js";
 import { currentPeriod } from "../../core/period/periods.js";
 import { formatDuration } from "../../core/time/duration.js";
-import { formatInstant } from "../../core/time/instant.js";
+import { type EpochMs, formatInstant } from "../../core/time/instant.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
@@ -18,10 +19,21 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [identity, ...more] = args.positionals;
   if (identity === undefined || more.length > 0)
     throw usageError("explain takes one job", "kron explain JOB --at INSTANT");
-  const form = outputForm(args);
+  outputForm(args);
   const at = (await momentArg(args, "at", io)) ?? io.now();
   const { jobs } = await loadJobs(args, io);
-  const compiled = compileRule(findJob(jobs, identity).definition);
+  return explainDefinition(findJob(jobs, identity).definition, at, args, io);
+}
+
+export async function explainDefinition(
+  definition: JobDefinition,
+  at: EpochMs,
+  args: ParsedArgs,
+  io: CliIo,
+): Promise<ExitCode> {
+  const form = outputForm(args);
+  const { identity } = definition;
+  const compiled = compileRule(definition);
   if (compiled.everyMs !== null) throw noDecision(identity, compiled.everyMs);
   const nominalAt = currentPeriod(compiled, at);
   if (nominalAt === null) {

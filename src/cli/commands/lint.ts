@@ -4,16 +4,11 @@ import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { literalAddressProblem } from "../../core/job/http-address.js";
 import { configTrust, trustRules } from "../../krond/boot/config-trust.js";
-import {
-  type ConfigCheck,
-  type ConfigFinding,
-  type Configuration,
-  loadConfiguration,
-} from "../../persist/configuration.js";
+import type { ConfigCheck, ConfigFinding, Configuration } from "../../persist/configuration.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import type { CliIo } from "../io.js";
-import { configurationSources, findingsText } from "../load.js";
+import { configurationSources, findingsText, loadAny } from "../load.js";
 import { momentArg } from "../moments.js";
 import { hasColour, type Paint, paintFor } from "../style.js";
 
@@ -85,7 +80,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = outputForm(args);
   const at = (await momentArg(args, "at", io)) ?? io.now();
   const doubts = new Map<string, LintWarning>();
-  const loaded = await loadConfiguration(await configurationSources(args, io), doubting(doubts));
+  const loaded = await loadAny(await configurationSources(args, io), doubting(doubts));
   const isPrivateFine = args.has("allow-private");
   const configuration = { ...loaded, findings: [...loaded.findings, ...forbiddenAddresses(loaded, isPrivateFine)] };
   const active = configuration.jobs.filter(({ definition }) => !definition.policy.suspend);

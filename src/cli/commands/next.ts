@@ -114,13 +114,22 @@ function nameText(identity: string, placeOf: ReadonlyMap<string, string | null>)
 async function nextOfOne(identity: string, args: ParsedArgs, io: CliIo, at: EpochMs): Promise<ExitCode> {
   const count = countArg(args, "count", DEFAULT_COUNT, MOST);
   const { jobs } = await loadJobs(args, io);
-  const { definition } = findJob(jobs, identity);
+  return nextOfDefinition(findJob(jobs, identity).definition, args, io, at, count);
+}
+
+export async function nextOfDefinition(
+  definition: JobDefinition,
+  args: ParsedArgs,
+  io: CliIo,
+  at: EpochMs,
+  count: number = countArg(args, "count", DEFAULT_COUNT, MOST),
+): Promise<ExitCode> {
+  const { identity } = definition;
   const compiled = compileRule(definition);
   const lastRunOf = await lastRunsOf([definition], args, io);
-  const upcoming = upcomingOf(compiled, decisionsAfter(compiled, at), lastRunOf(definition.identity), at);
+  const upcoming = upcomingOf(compiled, decisionsAfter(compiled, at), lastRunOf(identity), at);
   await print(take(upcoming, count), args, io, (rows) => periodTable(rows, at, paintFor(args, io)));
-  const note =
-    compiled.everyMs === null ? boundsNote(compiled) : intervalNote(compiled, lastRunOf(definition.identity));
+  const note = compiled.everyMs === null ? boundsNote(compiled) : intervalNote(compiled, lastRunOf(identity));
   if (outputForm(args) === "text" && note !== null) await io.out(`\n${note}\n`);
   return EXIT.ok;
 }

@@ -39,7 +39,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const ended = untilSignal();
   try {
     await Promise.race([operator.start(), ended]);
-    tell(log, "started", { namespace: args.text("namespace") ?? null, server: operator.server });
+    tell(log, "started", { namespaces: args.all("namespace"), server: operator.server });
     await ended;
     tell(log, "stopping", {});
     await operator.stop();
@@ -62,7 +62,8 @@ function operatorOf(args: ParsedArgs, io: CliIo, log: KronLog, registry: MetricR
     random: Math.random,
     log,
     metrics: registry,
-    namespace: args.text("namespace") ?? null,
+    isDetailed: args.has("metrics-per-kronjob"),
+    namespaces: args.all("namespace"),
     holder,
     lease: args.has("no-lease") ? null : { namespace, name: LEASE_NAME },
     standbyMs: standbyMs(args),

@@ -20,6 +20,8 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** For error lines: verb and resource. */
   readonly operation: string;
+  /** For error lines. */
+  readonly namespace?: string;
 }
 
 export interface ClientObserver {
@@ -112,7 +114,11 @@ export class KubeClient {
     if (!Number.isNaN(date)) this.#observer.serverTime(date);
     if (status >= 200 && status < 300) return response;
     const text = await this.#textOf(response, request);
-    throw new ApiFailure(answerOf(status, jsonOrNull(text), response.headers["retry-after"]), request.operation);
+    throw new ApiFailure(
+      answerOf(status, jsonOrNull(text), response.headers["retry-after"]),
+      request.operation,
+      request.namespace,
+    );
   }
 
   async #attempt(
@@ -161,9 +167,17 @@ export class KubeClient {
   }
 
   async #textOf(response: http.IncomingMessage, request: ApiRequest): Promise<string> {
+    const isRefusal = (response.statusCode ?? 0) >= 300;
+    const mostBytes = isRefusal ? OPERATOR_LIMITS.errorBodyBytes : OPERATOR_LIMITS.bodyBytes;
     const chunks: Buffer[] = [];
+    let bytes = 0;
     try {
-      for await (const chunk of response) chunks.push(chunk as Buffer);
+      for await (const chunk of response) {
+        bytes += (chunk as Buffer).length;
+        if (bytes > mostBytes && isRefusal) break;
+        if (bytes > mostBytes) throw new Error(`an answer of more than ${mostBytes} bytes`);
+        chunks.push(chunk as Buffer);
+      }
     } catch (error) {
       throw this.#lost(request, error);
     }
@@ -173,7 +187,7 @@ export class KubeClient {
   #lost({ operation }: ApiRequest, cause: unknown): ApiFailure {
     this.#observer.answered(operation, 0);
     const message = cause instanceof Error ? cause.message : String(cause);
-    return new ApiFailure({ status: 0, reason: "", message, retryAfterMs: null }, operation, undefined);
+    return new ApiFailure({ status: 0, reason: "", message, retryAfterMs: null }, operation);
   }
 }
 

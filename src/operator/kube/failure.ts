@@ -15,10 +15,8 @@ export interface ApiAnswer {
 export class ApiFailure extends KronError {
   readonly answer: ApiAnswer;
 
-  constructor(answer: ApiAnswer, operation: string, cause?: unknown) {
-    const { status, reason, message } = answer;
-    const text = status === 0 ? message : `${status} ${reason}: ${message}`;
-    super(codeOf(answer), `${operation}: ${text}`, { component: "api", operation, cause });
+  constructor(answer: ApiAnswer, operation: string, namespace?: string) {
+    super(codeOf(answer), textOf(answer, operation, namespace), { component: "api", operation });
     this.answer = answer;
   }
 
@@ -34,6 +32,14 @@ export class ApiFailure extends KronError {
   get isExpired(): boolean {
     return this.answer.status === 410 || (this.answer.status === 504 && this.answer.reason === "Expired");
   }
+}
+
+/** A right that is missing is named as a role would name it: verb, resource, namespace. */
+function textOf({ status, reason, message }: ApiAnswer, operation: string, namespace: string | undefined): string {
+  if (status === 0) return `${operation}: ${message}`;
+  if (status !== 403) return `${operation}: ${status} ${reason}: ${message}`;
+  const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
+  return `needs ${operation.replace(" ", " on ")}${where}: ${message}`;
 }
 
 function codeOf({ status }: ApiAnswer): ErrorCode {

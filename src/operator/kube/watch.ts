@@ -37,11 +37,14 @@ interface ListPage<T> {
   readonly items: readonly T[];
 }
 
+/** What a watch asks of a client. */
+export type WatchClient = Pick<KubeClient, "send" | "stream">;
+
 const INITIAL_END = "k8s.io/initial-events-end";
 const WATCH_SECONDS = { least: 300, most: 600 } as const;
 
 export class Watch<T extends KubeObject> {
-  readonly #client: KubeClient;
+  readonly #client: WatchClient;
   readonly #target: WatchTarget;
   readonly #handler: WatchHandler<T>;
   readonly #clock: Clock;
@@ -50,11 +53,13 @@ export class Watch<T extends KubeObject> {
   #version: string | null = null;
   #canStream = true;
   #isListing = false;
+  /** Rounds in a row that ended before they were any use. */
   #failures = 0;
+  #followedAtMs = Number.POSITIVE_INFINITY;
   /** Of the last successful word; null: nothing has worked yet. */
   lastContactMs: number | null = null;
 
-  constructor(client: KubeClient, target: WatchTarget, handler: WatchHandler<T>, clock: Clock, random: () => number) {
+  constructor(client: WatchClient, target: WatchTarget, handler: WatchHandler<T>, clock: Clock, random: () => number) {
     this.#client = client;
     this.#target = target;
     this.#handler = handler;
@@ -69,14 +74,16 @@ export class Watch<T extends KubeObject> {
   /** Until it is stopped. Rejects only with what the very first list was refused with: a missing right, a missing CRD. */
   async run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
+      this.#followedAtMs = Number.POSITIVE_INFINITY;
+      let trouble: unknown = null;
       try {
         await this.#once();
-        this.#failures = 0;
       } catch (error) {
-        if (this.#stop.signal.aborted) return;
-        if (this.lastContactMs === null && isHopeless(error)) throw error;
-        await this.#recover(error);
+        if (this.lastContactMs === null && isHopeless(error) && !this.#stop.signal.aborted) throw error;
+        trouble = error;
       }
+      if (this.#stop.signal.aborted) return;
+      await this.#pause(trouble);
     }
   }
 
@@ -94,11 +101,14 @@ export class Watch<T extends KubeObject> {
       const isUnknown = error instanceof ApiFailure && (error.answer.status === 400 || error.answer.status === 422);
       if (!isUnknown) throw error;
       this.#canStream = false;
+      await this.#once();
     }
   }
 
+  /** Complete with its last page, and not before: what broke off in between is begun again. */
   async #pageList(): Promise<void> {
     let next: string | undefined;
+    let version: string;
     this.#handler.begin();
     do {
       const page: ListPage<T> = await this.#client.send<ListPage<T>>({
@@ -112,9 +122,10 @@ export class Watch<T extends KubeObject> {
         operation: `list ${this.#target.resource}`,
       });
       for (const item of page.items) this.#handler.put(item);
-      this.#version = page.metadata.resourceVersion;
+      version = page.metadata.resourceVersion;
       next = page.metadata.continue === "" ? undefined : page.metadata.continue;
     } while (next !== undefined);
+    this.#version = version;
     this.#contacted();
     this.#handler.end();
   }
@@ -123,6 +134,7 @@ export class Watch<T extends KubeObject> {
     const { least, most } = WATCH_SECONDS;
     this.#isListing = false;
     const isInitial = from["sendInitialEvents"] === true;
+    this.#followedAtMs = this.#clock.monotonicMs();
     await this.#client.stream(
       {
         method: "GET",
@@ -168,31 +180,35 @@ export class Watch<T extends KubeObject> {
 
   #contacted(): void {
     this.lastContactMs = this.#clock.monotonicMs();
-    this.#failures = 0;
   }
 
-  async #recover(error: unknown): Promise<void> {
-    const isExpired = error instanceof ApiFailure && error.isExpired;
-    if (isExpired || !(error instanceof ApiFailure)) this.#version = null;
-    const restart = this.#version === null ? "relist" : "resume";
-    this.#handler.trouble(error, restart);
-    if (isExpired) return;
-    const { retryFirstMs, retryLongestMs } = OPERATOR_TIMES;
-    const wish = error instanceof ApiFailure ? (error.answer.retryAfterMs ?? 0) : 0;
+  /**
+   * Before the next round: nothing after a watch that was of use, else longer each time, whatever ended it. A server that
+   * ends every watch at once, or finds every version too old, is not asked thousands of times a second.
+   */
+  async #pause(error: unknown): Promise<void> {
+    const isOfUse = this.#clock.monotonicMs() - this.#followedAtMs >= OPERATOR_TIMES.watchHealthyMs;
+    if (isOfUse) this.#failures = 0;
+    if (error === null && isOfUse) return;
+    if (error !== null && !canResume(error)) this.#version = null;
+    const cause = error ?? new Error(`the watch of ${this.#target.resource} ended at once`);
+    this.#handler.trouble(cause, this.#version === null ? "relist" : "resume");
+    const { retryFirstMs, retryLongestMs, retryWishMs } = OPERATOR_TIMES;
+    const wishMs = error instanceof ApiFailure ? Math.min(error.answer.retryAfterMs ?? 0, retryWishMs) : 0;
     const delayMs = Math.min(retryFirstMs * 2 ** Math.min(this.#failures, 16), retryLongestMs);
     this.#failures += 1;
-    await this.#sleep(Math.max(wish, delayMs * (0.5 + this.#random() / 2)));
+    await this.#sleep(Math.max(wishMs, delayMs * (0.5 + this.#random() / 2)));
   }
 
   #sleep(ms: number): Promise<void> {
     return new Promise((done) => {
-      const timer = setTimeout(finish, ms);
       const { signal } = this.#stop;
-      function finish(): void {
-        clearTimeout(timer);
+      const finish = (): void => {
+        timer.cancel();
         signal.removeEventListener("abort", finish);
         done();
-      }
+      };
+      const timer = this.#clock.after(ms, finish);
       signal.addEventListener("abort", finish);
     });
   }
@@ -201,6 +217,11 @@ export class Watch<T extends KubeObject> {
     const { labelSelector } = this.#target;
     return labelSelector === undefined ? {} : { labelSelector };
   }
+}
+
+/** From the version that was seen last. After anything but an answer of the server nobody knows what was taken in. */
+function canResume(error: unknown): boolean {
+  return error instanceof ApiFailure && !error.isExpired;
 }
 
 const HOPELESS: readonly number[] = [401, 403, 404];

@@ -6,7 +6,7 @@
 import type { ErrorCode } from "../../core/base/errors/registry.js";
 import type { Decision } from "../../core/decision/model.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import type { JobEnding, JobView } from "../job-view.js";
+import type { JobView, Tombstone } from "../job-view.js";
 import type { KronJob, KronJobStatus } from "../kube/types.js";
 import type { News } from "./news.js";
 
@@ -84,8 +84,8 @@ export interface Observed {
   readonly jobs: ReadonlyMap<string, JobView | null>;
   /** Names in `jobs` that were read directly, after the KronJob: what they say about an absence is true. */
   readonly direct: ReadonlySet<string>;
-  /** How Jobs ended that are gone, by uid: the last that a watch said of them. */
-  readonly tombstones: ReadonlyMap<string, JobEnding>;
+  /** What became of Jobs that are gone, by uid: the last that a watch said of them. */
+  readonly tombstones: ReadonlyMap<string, Tombstone>;
   /** What the API server says of the template of this generation; null: not asked. */
   readonly template: TemplateVerdict | null;
 }

@@ -33,6 +33,9 @@ export function judgeLive(sketch: Sketch, definition: KronDefinition, standing: 
 function planLive(sketch: Sketch, definition: KronDefinition, standing: JobStanding): Decision | null {
   const { compiled } = definition;
   sketch.memory = ticked(sketch.memory, sketch.now);
+  if (sketch.memory.mustReturn && isHandled(standing.lastHandledAt, sketch.memory.liveAt ?? Number.NaN)) {
+    sketch.memory = returning(sketch.memory);
+  }
   const { liveAt } = sketch.memory;
   if (liveAt === null) {
     const plan = planOnReturn(compiled, standing, sketch.now);

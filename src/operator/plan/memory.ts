@@ -15,6 +15,9 @@ export interface Failure {
   readonly retryAt: EpochMs;
 }
 
+/** What somebody with too few rights cannot do: release a claimed Job, remove one. */
+export type Write = "release" | "remove";
+
 /** S25: what is to be gone before anything starts. */
 export interface Clearing {
   readonly uids: readonly string[];
@@ -28,6 +31,10 @@ export interface Memory {
   readonly dueAt: EpochMs | null;
   /** The one `now` of the tick in which the live period was due (S2). */
   readonly judgedAt: EpochMs | null;
+  /** When the live period was looked at last, since it was due. */
+  readonly seenAt: EpochMs | null;
+  /** S13: time was lost meanwhile: what follows the live period is a return. */
+  readonly mustReturn: boolean;
   /** S11: when the older period was handled that this one had to wait for. */
   readonly heldUntilAt: EpochMs | null;
   readonly failure: Failure | null;
@@ -39,12 +46,18 @@ export interface Memory {
   readonly lostGates: readonly string[];
   /** The wish to run now that was refused last. */
   readonly refusedRun: string | null;
+  /** Refused by the API server, and tried again: whatever period is live. */
+  readonly denied: Readonly<Record<Write, Failure | null>>;
+  /** Something that was denied is granted again, or what could not be decided can. */
+  readonly hasRecovered: boolean;
 }
 
 export const NOTHING_KNOWN: Memory = {
   liveAt: null,
   dueAt: null,
   judgedAt: null,
+  seenAt: null,
+  mustReturn: false,
   heldUntilAt: null,
   failure: null,
   clearing: null,
@@ -52,24 +65,30 @@ export const NOTHING_KNOWN: Memory = {
   gap: null,
   lostGates: [],
   refusedRun: null,
+  denied: { release: null, remove: null },
+  hasRecovered: false,
 };
 
 /** S13: time was lost, or the rule has changed: only the period that is current then is evaluated. */
 export function returning(memory: Memory): Memory {
-  return { ...NOTHING_KNOWN, lostGates: memory.lostGates, refusedRun: memory.refusedRun };
+  const { lostGates, refusedRun, denied, hasRecovered } = memory;
+  return { ...NOTHING_KNOWN, lostGates, refusedRun, denied, hasRecovered };
 }
 
 /** The clock came to an instant. A wake that comes long after its time is a return (S13). */
 export function ticked(memory: Memory, now: EpochMs): Memory {
-  const { dueAt, judgedAt } = memory;
+  const { dueAt, judgedAt, seenAt } = memory;
   const isLate = dueAt !== null && judgedAt === null && now - dueAt > OPERATOR_TIMES.lateWakeMs;
-  return isLate ? returning(memory) : judgedIfDue(memory, now);
+  if (isLate) return returning(memory);
+  if (judgedAt === null) return judgedIfDue(memory, now);
+  const isLost = seenAt !== null && now - seenAt > OPERATOR_TIMES.lostTimeMs;
+  return { ...memory, seenAt: now, mustReturn: memory.mustReturn || isLost };
 }
 
 /** What is due is judged by the tick that found it so, however long it takes until it is its turn. */
 export function judgedIfDue(memory: Memory, now: EpochMs): Memory {
   const { dueAt, judgedAt } = memory;
-  return dueAt === null || now < dueAt || judgedAt !== null ? memory : { ...memory, judgedAt: now };
+  return dueAt === null || now < dueAt || judgedAt !== null ? memory : { ...memory, judgedAt: now, seenAt: now };
 }
 
 /** Another period is live now. */
@@ -85,6 +104,38 @@ export function turned(
 
 /** S24: not created, not executed. */
 export function failed(memory: Memory, code: ErrorCode, message: string, limitAt: EpochMs, now: EpochMs): Memory {
-  const count = (memory.failure?.count ?? 0) + 1;
-  return { ...memory, failure: { code, message, count, retryAt: retryAt(count, limitAt, now) } };
+  return { ...memory, failure: failureAfter(memory.failure, code, message, limitAt, now) };
+}
+
+/** Whether one has to wait before trying again. */
+export function mustWait(failure: Failure | null, now: EpochMs): failure is Failure {
+  return failure !== null && now < failure.retryAt;
+}
+
+export function denied(
+  memory: Memory,
+  write: Write,
+  code: ErrorCode,
+  message: string,
+  limitAt: EpochMs,
+  now: EpochMs,
+): Memory {
+  const failure = failureAfter(memory.denied[write], code, message, limitAt, now);
+  return { ...memory, denied: { ...memory.denied, [write]: failure }, hasRecovered: false };
+}
+
+export function granted(memory: Memory, write: Write): Memory {
+  if (memory.denied[write] === null) return memory;
+  return { ...memory, denied: { ...memory.denied, [write]: null }, hasRecovered: true };
+}
+
+function failureAfter(
+  before: Failure | null,
+  code: ErrorCode,
+  message: string,
+  limitAt: EpochMs,
+  now: EpochMs,
+): Failure {
+  const count = (before?.count ?? 0) + 1;
+  return { code, message, count, retryAt: retryAt(count, limitAt, now) };
 }

@@ -1,6 +1,7 @@
 /** What happened, for everybody who wants to know: Events of the object, lines of the log, metrics. Told after the fact. */
 import type { ErrorCode } from "../../core/base/errors/registry.js";
 import type { EpochMs } from "../../core/time/instant.js";
+import type { Write } from "./memory.js";
 
 export type RunResult = "Succeeded" | "Failed" | "Unknown" | "NotStarted";
 
@@ -38,6 +39,13 @@ export type News =
       readonly kind: "not_created";
       readonly job: string;
       readonly periodId: string;
+      readonly code: ErrorCode;
+      readonly message: string;
+    }
+  | {
+      readonly kind: "denied";
+      readonly write: Write;
+      readonly job: string;
       readonly code: ErrorCode;
       readonly message: string;
     }

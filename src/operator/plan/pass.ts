@@ -7,8 +7,8 @@ import type { EpochMs } from "../../core/time/instant.js";
 import { ANNOTATION } from "../identity.js";
 import type { JobView } from "../job-view.js";
 import { OPERATOR_LIMITS } from "../limits.js";
-import type { Effect, EffectResult, Observed, Occasion, TemplateVerdict } from "./effects.js";
-import { failed, type Memory } from "./memory.js";
+import type { DeleteReason, Effect, EffectResult, Observed, Occasion, TemplateVerdict } from "./effects.js";
+import { denied, failed, granted, type Memory, type Write } from "./memory.js";
 import { reconcile } from "./reconcile.js";
 
 export interface Pass {
@@ -59,9 +59,9 @@ function taken(pass: Pass, effect: Effect, result: EffectResult, now: EpochMs): 
       if (result.kind === "kronJob") return withObserved(pass, { kronJob: result.kronJob });
       return { ...pass, end: result.kind === "gone" ? "rest" : "again" };
     case "go":
-      return released(pass, effect, result);
+      return released(pass, effect, result, now);
     case "deleteJob":
-      return removed(pass, effect, result);
+      return removed(pass, effect, result, now);
     case "tell":
       return pass;
   }
@@ -115,8 +115,14 @@ function refusedPeriod(memory: Memory, code: ErrorCode, message: string, occasio
   return { ...next, failure: { ...next.failure, retryAt: occasion.chosenAt } };
 }
 
-function released(pass: Pass, { name, uid }: Extract<Effect, { readonly type: "go" }>, result: EffectResult): Pass {
-  if (result.kind === "job") return withJob(pass, name, result.job, true);
+function released(
+  pass: Pass,
+  { name, uid, startByAt }: Extract<Effect, { readonly type: "go" }>,
+  result: EffectResult,
+  now: EpochMs,
+): Pass {
+  if (result.kind === "job") return withGrant(withJob(pass, name, result.job, true), "release");
+  if (result.kind === "refused") return withDenial(pass, "release", name, result, startByAt, now);
   if (result.kind === "late") return { ...pass, pending: [] };
   if (result.kind !== "gone") return { ...pass, end: "again" };
   const { memory } = pass;
@@ -132,13 +138,43 @@ function removed(
   pass: Pass,
   { name, reason, resourceVersion }: Extract<Effect, { readonly type: "deleteJob" }>,
   result: EffectResult,
+  now: EpochMs,
+): Pass {
+  if (result.kind === "refused") return withDenial(pass, "remove", name, result, Number.POSITIVE_INFINITY, now);
+  return afterRemoval(withGrant(pass, "remove"), name, reason, resourceVersion, result);
+}
+
+function afterRemoval(
+  pass: Pass,
+  name: string,
+  reason: DeleteReason,
+  resourceVersion: string | null,
+  result: EffectResult,
 ): Pass {
   if (result.kind === "gone") return withJob(pass, name, null, true);
   const mustLookAgain = reason === "outdated" || (result.kind === "conflict" && resourceVersion !== null);
   if (mustLookAgain) return { ...pass, pending: [{ type: "lookUp", name }] };
-  if (result.kind === "conflict" || result.kind === "refused") return { ...pass, pending: pass.pending };
+  if (result.kind === "conflict") return pass;
   const job = pass.observed.jobs.get(name);
   return job === undefined || job === null ? pass : withJob(pass, name, { ...job, isDeleting: true }, false);
+}
+
+/** What was to follow rested on it: everything is thought through once more, without it. */
+function withDenial(
+  pass: Pass,
+  write: Write,
+  job: string,
+  { code, message }: Extract<EffectResult, { readonly kind: "refused" }>,
+  limitAt: EpochMs,
+  now: EpochMs,
+): Pass {
+  const news = { kind: "denied", write, job, code, message } as const;
+  const memory = denied(pass.memory, write, code, message, limitAt, now);
+  return { ...pass, memory, pending: [{ type: "tell", news: [news] }] };
+}
+
+function withGrant(pass: Pass, write: Write): Pass {
+  return { ...pass, memory: granted(pass.memory, write) };
 }
 
 function templateVerdict(result: EffectResult): TemplateVerdict {

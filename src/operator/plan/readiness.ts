@@ -4,6 +4,7 @@ import { type EpochMs, formatSecond } from "../../core/time/instant.js";
 import type { KronJobStatus } from "../kube/types.js";
 import type { Standing } from "./conditions.js";
 import type { TemplateVerdict } from "./effects.js";
+import type { Memory } from "./memory.js";
 import type { Sketch } from "./sketch.js";
 
 /** As a CronJob's user would look for it. */
@@ -13,6 +14,21 @@ const FAILURE_REASONS: Partial<Record<ErrorCode, string>> = {
   "job-quota": "QuotaExceeded",
   "job-name-taken": "NameTaken",
 };
+
+/** Reasons for which nothing runs until somebody does something about it. */
+const STOPPING: ReadonlySet<string> = new Set(["Forbidden", "DecisionFailed"]);
+
+function troubleOf({
+  denied,
+  failure,
+  hasRecovered,
+}: Memory): { readonly reason: string; readonly message: string } | null {
+  // It keeps its count until the period has its outcome; that it is over is known before.
+  const isOver = failure?.code === "decision-failed" && hasRecovered;
+  const trouble = denied.release ?? (isOver ? null : failure) ?? denied.remove;
+  if (trouble === null) return null;
+  return { reason: FAILURE_REASONS[trouble.code] ?? "CreateFailed", message: trouble.message };
+}
 
 export function readiness(
   sketch: Sketch,
@@ -26,6 +42,9 @@ export function readiness(
   }
   if (isSuspended) return not("Suspended", "spec.policy.suspend is true");
   if (pausedUntilAt !== null && now < pausedUntilAt) return not("Paused", `until ${formatSecond(pausedUntilAt)}`);
+  const trouble = troubleOf(sketch.memory);
+  if (trouble?.reason === "DecisionFailed") return not("Deciding", trouble.message);
+  if (trouble?.reason === "Forbidden") return not("Forbidden", trouble.message);
   const refused = refusedTemplate(sketch);
   if (refused !== null) return refused;
   if (status.nextPeriodID === undefined) return not("NoMorePeriods", "the schedule has no period left");
@@ -39,11 +58,12 @@ function not(reason: string, message: string): Standing {
 }
 
 /** It stays known until there is another spec, or a Job could be made after all. */
-function refusedTemplate({ observed, before, news }: Sketch): Standing | null {
+function refusedTemplate({ observed, before, news, memory }: Sketch): Standing | null {
   const { template } = observed;
   if (template !== null) return template.kind === "refused" ? not(templateReason(template), template.message) : null;
   const ready = before.conditions?.find(({ type }) => type === "Ready");
-  const isRefused = ready?.reason === "JobTemplateInvalid" || ready?.reason === "Forbidden";
+  const isForbidden = ready?.reason === "Forbidden" && !memory.hasRecovered;
+  const isRefused = ready?.reason === "JobTemplateInvalid" || isForbidden;
   return isRefused && !news.some(isClaim) ? not(ready.reason, ready.message) : null;
 }
 
@@ -53,11 +73,12 @@ function templateReason({ code }: Extract<TemplateVerdict, { readonly kind: "ref
 
 /** True while it is tried again; afterwards until a Job could be made, or there is another spec. */
 export function schedulingError(sketch: Sketch, template: TemplateVerdict | null): Standing {
-  const { failure } = sketch.memory;
   if (template?.kind === "refused") return error(templateReason(template), template.message);
-  if (failure !== null) return error(FAILURE_REASONS[failure.code] ?? "CreateFailed", failure.message);
+  const trouble = troubleOf(sketch.memory);
+  if (trouble !== null) return error(trouble.reason, trouble.message);
   const was = sketch.before.conditions?.find(({ type }) => type === "SchedulingError");
-  const isKept = was?.status === "True" && template === null && !sketch.news.some(isClaim);
+  const isOver = was !== undefined && STOPPING.has(was.reason) && sketch.memory.hasRecovered;
+  const isKept = was?.status === "True" && template === null && !isOver && !sketch.news.some(isClaim);
   return isKept
     ? error(was.reason, was.message)
     : { type: "SchedulingError", isTrue: false, reason: "Resolved", message: "" };

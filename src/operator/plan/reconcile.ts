@@ -1,7 +1,8 @@
 /**
  * What is to be done about one KronJob, from what is observed and the time: the heart of the operator, and pure. It is
  * asked again after every answer of the API server, so that each step follows from what is, and none from who did the
- * step before. Two leaders may both ask: at most one of them gets its status written.
+ * step before. Two leaders may both ask: at most one of them gets its status written. What is done here on top of the core
+ * the supervisor's machines do in their own form; test/operator/same-as-machines.test.ts holds the two to the same outcomes.
  */
 
 import type { Problem } from "../../core/base/problem.js";
@@ -34,7 +35,15 @@ export interface Plan {
 }
 
 export function reconcile(observed: Observed, memory: Memory, now: EpochMs): Plan {
-  const sketch = new Sketch(observed, memory, now);
+  try {
+    return planFor(new Sketch(observed, memory, now));
+  } catch (error) {
+    return undecided(new Sketch(observed, memory, now), error);
+  }
+}
+
+function planFor(sketch: Sketch): Plan {
+  const { observed, now } = sketch;
   if (observed.kronJob.metadata.deletionTimestamp !== undefined) return planOf(sketch);
   const standing = standingOf(sketch.kronJob, sketch.status, now);
   if (!standing.ok) return refuse(sketch, "StatusUnreadable", [standing.error]);
@@ -67,12 +76,32 @@ function judge(sketch: Sketch, definition: KronDefinition): void {
   }
   try {
     if (!settleManual(sketch)) judgeLive(sketch, definition, standingNow(sketch));
+    if (sketch.memory.failure?.code === "decision-failed") sketch.memory = { ...sketch.memory, hasRecovered: true };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    sketch.memory = failed(sketch.memory, "decision-failed", message, Number.POSITIVE_INFINITY, sketch.now);
-    sketch.loose.push({ kind: "undecided", periodId: sketch.status.nextPeriodID ?? "", message });
-    sketch.lookAgain(sketch.memory.failure?.retryAt ?? sketch.now);
+    noteUndecided(sketch, error);
   }
+}
+
+/** S18: told once a try, and tried again after 1 s doubling to 60 s. */
+function noteUndecided(sketch: Sketch, error: unknown): void {
+  const known = sketch.memory.failure;
+  if (known?.code !== "decision-failed" || sketch.now >= known.retryAt) {
+    const message = error instanceof Error ? error.message : String(error);
+    const memory = failed(sketch.memory, "decision-failed", message, Number.POSITIVE_INFINITY, sketch.now);
+    sketch.memory = { ...memory, hasRecovered: false };
+    sketch.loose.push({ kind: "undecided", periodId: sketch.before.nextPeriodID ?? "", message });
+  }
+  sketch.lookAgain(sketch.memory.failure?.retryAt ?? sketch.now);
+}
+
+/** Something in between could not be thought through: that stands in the status, and what was claimed is still tended. */
+function undecided(sketch: Sketch, error: unknown): Plan {
+  noteUndecided(sketch, error);
+  if (!tend(sketch)) return planOf(sketch);
+  const generation = sketch.before.observedGeneration ?? 0;
+  const standings = [readiness(sketch, false, null, false), schedulingError(sketch, null)];
+  sketch.status = withConditions(sketch.status, standings, generation, sketch.now);
+  return planOf(sketch);
 }
 
 function standingNow({ kronJob, status, now }: Sketch): JobStanding {
@@ -142,8 +171,8 @@ function withoutNext(status: KronJobStatus): KronJobStatus {
 }
 
 function nextOf(sketch: Sketch, { compiled }: KronDefinition): Partial<KronJobStatus> {
-  const { liveAt } = sketch.memory;
-  if (liveAt === null) return {};
+  const { liveAt, failure } = sketch.memory;
+  if (liveAt === null || failure?.code === "decision-failed") return {};
   const standing = standingNow(sketch);
   const isOpen = standing.lastHandledAt === null || liveAt > standing.lastHandledAt;
   const nextAt = isOpen ? liveAt : planAfter(compiled, standing, liveAt);

@@ -11,8 +11,9 @@ import type { JobView } from "../job-view.js";
 import { OPERATOR_TIMES } from "../limits.js";
 import { activeRuns, claimed, claimedSlot, closed, MANUAL } from "../status.js";
 import type { Occasion } from "./effects.js";
-import { failed } from "./memory.js";
+import { failed, mustWait } from "./memory.js";
 import type { Sketch } from "./sketch.js";
+import { withdraw } from "./tend.js";
 
 /** What a verdict other than "nothing" leads to. */
 export function settle(
@@ -78,6 +79,11 @@ export function gate(sketch: Sketch, occasion: Occasion): JobView | null {
   }
   const isOutdated = job.isGated && job.generation !== (sketch.kronJob.metadata.generation ?? 0);
   if (isOutdated && !job.isDeleting) {
+    const { remove: denied } = sketch.memory.denied;
+    if (mustWait(denied, sketch.now)) {
+      sketch.lookAgain(denied.retryAt);
+      return null;
+    }
     const { uid, resourceVersion } = job;
     sketch.first.push({ type: "deleteJob", name, uid, resourceVersion, propagation: "Background", reason: "outdated" });
     return null;
@@ -110,13 +116,19 @@ function clear(sketch: Sketch, decision: Decision): void {
   const { clearing } = sketch.memory;
   const untilAt = clearing?.untilAt ?? sketch.now + podGraceMs(sketch) + OPERATOR_TIMES.clearingMs;
   const isOverdue = sketch.now > untilAt;
-  for (const { name, uid } of active) {
+  const { release, remove } = sketch.memory.denied;
+  for (const run of active) {
+    const { name, uid } = run;
     const job = sketch.job(name);
     if (job === null || job === undefined) continue;
     if (isOverdue && clearing?.isOverdue !== true) {
       sketch.loose.push({ kind: "replace_failed", job: name, periodId: decision.periodId });
     }
-    if (job.isDeleting) continue;
+    if (job.isDeleting || mustWait(remove, sketch.now)) continue;
+    if (job.isGated && mustWait(release, sketch.now)) {
+      withdraw(sketch, run, job);
+      continue;
+    }
     const propagation = "Foreground";
     sketch.first.push({ type: "deleteJob", name, uid, resourceVersion: null, propagation, reason: "replaced" });
   }

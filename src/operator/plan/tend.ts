@@ -4,6 +4,7 @@ import type { JobView } from "../job-view.js";
 import type { ActiveJob } from "../kube/types.js";
 import { OPERATOR_TIMES } from "../limits.js";
 import { completed, type Ended, instantOf } from "../status.js";
+import { mustWait } from "./memory.js";
 import type { Sketch } from "./sketch.js";
 
 /** False: something has to be read before anything can be said. */
@@ -30,15 +31,39 @@ function tendOne(sketch: Sketch, run: ActiveJob, job: JobView | null): void {
 }
 
 /** GO, unless it is too late for it (S20): then the Job goes, in the very state in which it was seen. */
-function release(sketch: Sketch, run: ActiveJob, { name, uid, resourceVersion }: JobView): void {
+function release(sketch: Sketch, run: ActiveJob, job: JobView): void {
+  const { name, uid } = job;
   const startByAt = instantOf(run.startBy);
   if (isPast(startByAt, sketch.now)) {
-    sketch.first.push({ type: "deleteJob", name, uid, resourceVersion, propagation: "Background", reason: "late" });
-    end(sketch, run, { result: "NotStarted", reason: "aborted_late", at: null });
+    giveUp(sketch, run, job);
+    return;
+  }
+  const { release: denied } = sketch.memory.denied;
+  if (mustWait(denied, sketch.now)) {
+    sketch.lookAgain(denied.retryAt);
     return;
   }
   const news = { kind: "started", job: name, periodId: run.periodID, chosenAt: instantOf(run.chosenTime) } as const;
   sketch.first.push({ type: "go", name, uid, startByAt, news });
+}
+
+/** Where it may not be removed it stays behind, suspended: nobody releases what is not claimed. */
+function giveUp(sketch: Sketch, run: ActiveJob, { name, uid, resourceVersion }: JobView): void {
+  const { release: denied, remove } = sketch.memory.denied;
+  if (!mustWait(remove, sketch.now)) {
+    sketch.first.push({ type: "deleteJob", name, uid, resourceVersion, propagation: "Background", reason: "late" });
+  } else if (!sketch.observed.direct.has(name)) {
+    sketch.first.push({ type: "lookUp", name });
+    return;
+  }
+  const reason = denied === null ? "aborted_late" : `not_started:${denied.code}`;
+  end(sketch, run, { result: "NotStarted", reason, at: null });
+}
+
+/** A run that is still held back makes way for another one: in the very state in which it was seen, or not at all. */
+export function withdraw(sketch: Sketch, run: ActiveJob, { name, uid, resourceVersion }: JobView): void {
+  sketch.first.push({ type: "deleteJob", name, uid, resourceVersion, propagation: "Background", reason: "replaced" });
+  end(sketch, run, { result: "NotStarted", reason: "replaced", at: null });
 }
 
 function end(sketch: Sketch, run: ActiveJob, ended: Ended): void {
@@ -53,9 +78,11 @@ function endOfFinished({ isSuccess, reason, at }: NonNullable<JobView["ending"]>
 
 /** STATE: never assume that an execution succeeded unless it was seen. */
 function endOfMissing({ memory, observed }: Sketch, { uid }: ActiveJob): Ended {
-  const ending = observed.tombstones.get(uid);
-  if (ending !== undefined) return endOfFinished(ending);
-  if (memory.lostGates.includes(uid)) return { result: "NotStarted", reason: "start_unconfirmed", at: null };
+  const tombstone = observed.tombstones.get(uid);
   const isReplaced = memory.clearing?.uids.includes(uid) === true;
+  if (tombstone !== undefined && tombstone !== "unreleased") return endOfFinished(tombstone);
+  if (tombstone === "unreleased" || memory.lostGates.includes(uid)) {
+    return { result: "NotStarted", reason: isReplaced ? "replaced" : "start_unconfirmed", at: null };
+  }
   return { result: "Unknown", reason: isReplaced ? "replaced" : "exit_unseen", at: null };
 }

@@ -3,6 +3,7 @@ import { isHandled } from "../../core/period/periods.js";
 import { parseInstant } from "../../core/time/instant.js";
 import { type JobView, slotAtOf } from "../job-view.js";
 import type { DeleteReason, Effect } from "./effects.js";
+import { mustWait } from "./memory.js";
 import type { Sketch } from "./sketch.js";
 
 const SUCCESSFUL_KEPT = 3;
@@ -16,6 +17,10 @@ export function tidy(sketch: Sketch): void {
   const { successfulJobsHistoryLimit = SUCCESSFUL_KEPT, failedJobsHistoryLimit = FAILED_KEPT } = sketch.kronJob.spec;
   dropOldest(sketch, endedOf(own, true), successfulJobsHistoryLimit);
   dropOldest(sketch, endedOf(own, false), failedJobsHistoryLimit);
+  const { remove } = sketch.memory.denied;
+  if (sketch.last.length === 0 || !mustWait(remove, sketch.now)) return;
+  sketch.last.length = 0;
+  sketch.lookAgain(remove.retryAt);
 }
 
 /** Never what is claimed, nor what belongs to others. */

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { type Clock, systemClock } from "../../../src/actors/clock.js";
 import { judgeCreation, judgeStatus } from "./admission.js";
 import { Controllers, deletePod } from "./controllers.js";
+import { discoveryPage, tableOf, withCrdDefaults } from "./discovery.js";
 import {
   type Change,
   type Fields,
@@ -24,6 +25,9 @@ export interface Call {
   readonly namespace: string | null;
   readonly name: string | null;
   readonly isStatus: boolean;
+  readonly isBinding: boolean;
+  /** Who asks, by the credentials. */
+  readonly authorization: string;
   readonly query: URLSearchParams;
 }
 
@@ -46,7 +50,10 @@ export class ApiServer {
   readonly calls: string[] = [];
   readonly #options: Required<Pick<ApiServerOptions, "canStreamLists" | "bookmarkMs">> & ApiServerOptions;
   readonly #server: http.Server;
+  readonly #now: () => number;
   readonly #watches = new Set<() => void>();
+  /** Whoever connects is cut off. */
+  isDown = false;
   faultOf: (call: Call) => Fault | null = () => null;
   mayDo: (call: Call) => boolean = () => true;
   /** How long a watch event is on its way. */
@@ -57,7 +64,8 @@ export class ApiServer {
   constructor(options: ApiServerOptions = {}) {
     this.#options = { canStreamLists: true, bookmarkMs: 1_000, ...options };
     const clock = options.clock ?? systemClock;
-    this.store = new Store(() => clock.now());
+    this.#now = () => clock.now();
+    this.store = new Store(this.#now);
     new Controllers(this.store, clock);
     this.#server = http.createServer((request, response) => void this.#serve(request, response));
   }
@@ -100,8 +108,17 @@ export class ApiServer {
   }
 
   async #serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    if (this.isDown) {
+      request.socket.destroy();
+      return;
+    }
     try {
       const body = await bodyOf(request);
+      const page = discoveryPage(new URL(request.url ?? "/", "http://double").pathname);
+      if (page !== null) {
+        sendJson(response, 200, page);
+        return;
+      }
       const call = callOf(request);
       this.calls.push(`${call.verb} ${call.resource.name}${call.isStatus ? "/status" : ""}`);
       this.#admit(request, call);
@@ -117,8 +134,9 @@ export class ApiServer {
         return;
       }
       const answer = this.#answer(call, body, request.headers["content-type"] ?? "");
+      const isTable = (request.headers.accept ?? "").includes("as=Table") && READING.has(call.verb);
       if (fault?.kind === "reset") request.socket.destroy();
-      else sendJson(response, call.verb === "create" ? 201 : 200, answer);
+      else sendJson(response, call.verb === "create" ? 201 : 200, isTable ? this.#table(call, answer) : answer);
     } catch (error) {
       sendRefusal(response, error);
     }
@@ -138,8 +156,9 @@ export class ApiServer {
     const { verb, resource, namespace, name, isStatus, query } = call;
     if (verb === "list") return this.#list(call);
     if (namespace === null) throw new Refusal(405, "MethodNotAllowed", "a namespace is needed");
+    if (call.isBinding) return this.#bind(namespace, name ?? "", body);
     if (verb === "create") {
-      const object = resource.name === "jobs" ? this.mutate(withJobDefaults(body)) : body;
+      const object = this.#defaulted(resource, body);
       judgeCreation(resource, object, query.get("fieldValidation") === "Strict");
       return this.store.create(resource, namespace, object, query.get("dryRun") === "All");
     }
@@ -152,6 +171,22 @@ export class ApiServer {
     const was = this.store.get(resource.name, namespace, name);
     if (isStatus && resource.name === "kronjobs") judgeStatus(was, body);
     return this.store.patch(resource, namespace, name, body, isStatus);
+  }
+
+  #defaulted({ name }: Resource, body: Fields): Fields {
+    if (name === "jobs") return this.mutate(withJobDefaults(body));
+    return name === "kronjobs" ? withCrdDefaults(body) : body;
+  }
+
+  /** From then on it has a kubelet: deleted, it goes when that one says so. */
+  #bind(namespace: string, name: string, body: Fields): unknown {
+    const pod = this.store.get("pods", namespace, name);
+    const spec = fieldsOf(pod["spec"]);
+    if (spec["nodeName"] !== undefined || pod.metadata["deletionTimestamp"] !== undefined) {
+      throw new Refusal(409, "Conflict", `pod ${name} is already assigned to node "${String(spec["nodeName"])}"`);
+    }
+    this.store.replace("pods", { ...pod, spec: { ...spec, nodeName: fieldsOf(body["target"])["name"] } });
+    return { kind: "Status", apiVersion: "v1", status: "Success" };
   }
 
   #delete(object: StoredObject, resource: Resource, body: Fields): unknown {
@@ -170,6 +205,11 @@ export class ApiServer {
       }
     } else this.store.remove(resource.name, object);
     return { kind: "Status", apiVersion: "v1", status: "Success" };
+  }
+
+  #table({ resource, verb }: Call, answer: unknown): unknown {
+    const objects = verb === "list" ? (fieldsOf(answer)["items"] as readonly StoredObject[]) : [answer as StoredObject];
+    return tableOf(resource, objects, String(this.store.version), this.#now());
   }
 
   #list({ resource, namespace, query }: Call): unknown {
@@ -233,7 +273,7 @@ function withJobDefaults(body: Fields): Fields {
 }
 
 const PATH =
-  /^\/(?:api|apis)(?:\/[a-z0-9.-]+)?\/v[a-z0-9]+(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<resource>[a-z]+)(?:\/(?<name>[^/]+))?(?<status>\/status)?$/;
+  /^\/(?:api|apis)(?:\/[a-z0-9.-]+)?\/v[a-z0-9]+(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<resource>[a-z]+)(?:\/(?<name>[^/]+))?(?:\/(?<part>status|binding))?$/;
 
 function callOf(request: http.IncomingMessage): Call {
   const url = new URL(request.url ?? "/", "http://double");
@@ -249,12 +289,28 @@ function callOf(request: http.IncomingMessage): Call {
     resource,
     namespace: parts["namespace"] ?? null,
     name,
-    isStatus: parts["status"] !== undefined,
+    isStatus: parts["part"] === "status",
+    isBinding: parts["part"] === "binding",
+    authorization: request.headers.authorization ?? "",
     query: url.searchParams,
   };
 }
 
-function isSelected({ metadata }: StoredObject, query: URLSearchParams): boolean {
+const READING: ReadonlySet<string> = new Set(["get", "list"]);
+
+/** `a.b=c,d=e`: what kubectl asks for the Events of one object with. */
+function fitsFields(object: StoredObject, selector: string): boolean {
+  return selector.split(",").every((term) => {
+    const [path = "", wanted = ""] = term.split("=");
+    const value = path.split(".").reduce<unknown>((inner, name) => fieldsOf(inner)[name], object);
+    return wanted === "" || value === wanted;
+  });
+}
+
+function isSelected(object: StoredObject, query: URLSearchParams): boolean {
+  const { metadata } = object;
+  const fields = query.get("fieldSelector");
+  if (fields !== null && !fitsFields(object, fields)) return false;
   const selector = query.get("labelSelector");
   if (selector === null) return true;
   const labels = fieldsOf(metadata["labels"]);

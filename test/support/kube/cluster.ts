@@ -52,7 +52,7 @@ export class TestCluster {
     this.config = config;
     this.client = new KubeClient(config);
     this.namespace = `kron-test-${randomUUID().slice(0, 8)}`;
-    this.kubelet = new Kubelet(this.client, clock, this.namespace);
+    this.kubelet = new Kubelet(this.client, clock, this.namespace, this.namespace);
     const nothing = (): void => undefined;
     const put = (kronJob: KronJob): void => {
       if (server === null) this.versions.push(kronJob);
@@ -79,6 +79,7 @@ export class TestCluster {
       const real = new TestCluster(systemClock, null, loadClusterConfig({ kubeconfig: REAL_KUBECONFIG }, process.env));
       const body = { metadata: { name: real.namespace } };
       await real.client.send({ method: "POST", path: "/api/v1/namespaces", body, operation: "create namespaces" });
+      await real.#pretendNode();
       real.#begin();
       return real;
     }
@@ -87,12 +88,19 @@ export class TestCluster {
 
   /** With what only the double can do: faults, jumps, a clock that runs fast. */
   static async openDouble(options: ApiServerOptions = {}): Promise<TestCluster> {
-    const clock = new ScaledClock(FACTOR, START_AT);
-    const server = new ApiServer({ clock, bookmarkMs: 200, ...options });
+    const clock = options.clock ?? new ScaledClock(FACTOR, START_AT);
+    const server = new ApiServer({ bookmarkMs: 200, ...options, clock });
     await server.listen();
     const double = new TestCluster(clock, server, configOf(server));
     double.#begin();
     return double;
+  }
+
+  /** Pods that are bound to a node that does not exist are collected; one that nobody else's pods come to does no harm. */
+  async #pretendNode(): Promise<void> {
+    const taints = [{ key: "kron.io/pretended", effect: "NoSchedule" }];
+    const body = { metadata: { name: this.namespace }, spec: { taints } };
+    await this.client.send({ method: "POST", path: "/api/v1/nodes", body, operation: "create nodes" });
   }
 
   #begin(): void {
@@ -117,7 +125,7 @@ export class TestCluster {
       random: () => 0.5,
       log: { daemon: (line) => void lines.push(line) },
       metrics: null,
-      namespace: this.namespace,
+      namespaces: [this.namespace],
       holder: `holder-${this.#operators.length}`,
       lease: null,
       standbyMs: 2_000,
@@ -190,7 +198,10 @@ export class TestCluster {
     for (const operator of this.#operators) operator.abort();
     this.kubelet.stop();
     this.#watch.stop();
-    if (this.server === null) await this.delete(`/api/v1/namespaces/${this.namespace}`).catch(() => undefined);
+    if (this.server === null) {
+      await this.delete(`/api/v1/namespaces/${this.namespace}`).catch(() => undefined);
+      await this.delete(`/api/v1/nodes/${this.namespace}`).catch(() => undefined);
+    }
     this.client.close();
     await this.server?.close();
   }

@@ -47,15 +47,34 @@ export class Controllers {
     }
     const { suspend } = fieldsOf(job["spec"]);
     const status = fieldsOf(job["status"]);
-    if (suspend === true || isFinished(job)) return;
+    if (isFinished(job)) return;
+    if (suspend === true) {
+      this.#noteSuspension(job, "True", "JobSuspended");
+      return;
+    }
     if (status["startTime"] === undefined) {
-      this.#setStatus(job, { ...status, startTime: this.#store.timestamp(), active: 1 });
+      const resumed = this.#noteSuspension(job, "False", "JobResumed");
+      this.#setStatus(resumed, {
+        ...fieldsOf(resumed["status"]),
+        startTime: this.#store.timestamp(),
+        active: 1,
+      });
       this.#startPod(job);
       return;
     }
     const phases = pods.map((pod) => fieldsOf(pod["status"])["phase"]);
     if (phases.includes("Succeeded")) this.#finish(job, "Complete", "CompletionsReached");
     else if (phases.includes("Failed")) this.#finish(job, "Failed", "BackoffLimitExceeded");
+  }
+
+  /** A write of the controller's own: whoever holds the version from before has an old one. */
+  #noteSuspension(job: StoredObject, is: "True" | "False", reason: string): StoredObject {
+    const status = fieldsOf(job["status"]);
+    const [known] = conditionsOf(job);
+    if (known?.["status"] === is || (known === undefined && is === "False")) return job;
+    const at = this.#store.timestamp();
+    const condition = { type: "Suspended", status: is, reason, message: "", lastProbeTime: at, lastTransitionTime: at };
+    return this.#store.replace("jobs", { ...job, status: { ...status, conditions: [condition] } });
   }
 
   #startPod(job: StoredObject): void {
@@ -78,7 +97,7 @@ export class Controllers {
     const condition = { type, status: "True", reason, message: "", lastProbeTime: at, lastTransitionTime: at };
     const { active: _, ...status } = fieldsOf(job["status"]);
     const more = type === "Complete" ? { completionTime: at, succeeded: 1 } : { failed: 1 };
-    this.#setStatus(job, { ...status, ...more, conditions: [condition] });
+    this.#setStatus(job, { ...status, ...more, conditions: [...conditionsOf(job), condition] });
     const ttl = fieldsOf(job["spec"])["ttlSecondsAfterFinished"];
     if (typeof ttl !== "number") return;
     const { namespace, name, uid } = job.metadata;
@@ -118,8 +137,12 @@ export function deletePod(store: Store, pod: StoredObject): void {
 }
 
 function isFinished(job: StoredObject): boolean {
+  return conditionsOf(job).some(({ type }) => type === "Complete" || type === "Failed");
+}
+
+function conditionsOf(job: StoredObject): readonly Fields[] {
   const { conditions } = fieldsOf(job["status"]);
-  return Array.isArray(conditions) && conditions.length > 0;
+  return Array.isArray(conditions) ? conditions.map(fieldsOf) : [];
 }
 
 export function ownerOf({ metadata }: StoredObject): { readonly name: string; readonly uid: string } | null {

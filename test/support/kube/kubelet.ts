@@ -17,16 +17,21 @@ export interface Begun {
   readonly namespace: string;
   readonly kronJob: string;
   readonly periodId: string;
+  readonly job: string;
   readonly jobUid: string;
   readonly podUid: string;
   readonly at: number;
+  /** null: it has not ended. */
+  endedAt: number | null;
 }
 
 export class Kubelet {
   readonly begun: Begun[] = [];
   readonly #client: KubeClient;
   readonly #clock: Clock;
+  readonly #node: string;
   readonly #taken = new Set<string>();
+  readonly #byUid = new Map<string, Begun>();
   readonly #watch: Watch<Pod>;
   #waiting: (() => void)[] = [];
   /** How long a pod runs, and whether it succeeds. */
@@ -34,8 +39,10 @@ export class Kubelet {
   /** How long a pod takes to stop when it is told to. */
   stopMs = 0;
 
-  constructor(client: KubeClient, clock: Clock, namespace: string | null) {
+  /** `node`: what its pods are bound to. */
+  constructor(client: KubeClient, clock: Clock, namespace: string | null, node: string) {
     this.#client = client;
+    this.#node = node;
     this.#clock = clock;
     const path = namespace === null ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
     const nothing = (): void => undefined;
@@ -77,19 +84,39 @@ export class Kubelet {
   async #begin(pod: Pod): Promise<void> {
     const { namespace, uid, labels, annotations, ownerReferences } = pod.metadata;
     const jobName = ownerReferences?.[0]?.name ?? "";
+    // Bound first: a pod without a node is removed at once, and nothing could be said about overlaps.
+    if (!(await this.#insist(() => this.#bind(pod)))) return;
     const begun: Begun = {
       namespace,
       kronJob: labels?.["kron.io/name"] ?? jobName.replace(/-[0-9a-f]{10}$/, ""),
       periodId: annotations?.["kron.io/period-id"] ?? "",
+      job: jobName,
       jobUid: ownerReferences?.[0]?.uid ?? "",
       podUid: uid,
       at: this.#clock.now(),
+      endedAt: null,
     };
     this.begun.push(begun);
+    this.#byUid.set(uid, begun);
     for (const waiting of this.#waiting.splice(0)) waiting();
     await this.#insist(() => this.#setPhase(pod, "Running"));
     const { ms, isSuccess } = this.runOf(begun);
-    this.#clock.after(ms, () => void this.#insist(() => this.#setPhase(pod, isSuccess ? "Succeeded" : "Failed")));
+    this.#clock.after(ms, () => {
+      this.#ended(uid);
+      void this.#insist(() => this.#setPhase(pod, isSuccess ? "Succeeded" : "Failed"));
+    });
+  }
+
+  #ended(uid: string): void {
+    const begun = this.#byUid.get(uid);
+    if (begun !== undefined) begun.endedAt ??= this.#clock.now();
+  }
+
+  async #bind({ metadata: { namespace, name, uid } }: Pod): Promise<void> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/binding`;
+    const target = { apiVersion: "v1", kind: "Node", name: this.#node };
+    const body = { apiVersion: "v1", kind: "Binding", metadata: { name, uid }, target };
+    await this.#client.send({ method: "POST", path, body, operation: "create pods/binding" });
   }
 
   async #setPhase({ metadata: { namespace, name } }: Pod, phase: string): Promise<void> {
@@ -99,21 +126,24 @@ export class Kubelet {
 
   async #remove({ metadata: { namespace, name, uid } }: Pod): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    this.#ended(uid);
     const body = { gracePeriodSeconds: 0, preconditions: { uid } };
     await this.#insist(() => this.#client.send({ method: "DELETE", path, body, operation: "delete pods" }));
   }
 
-  /** Through restarts of the API server; a pod that is gone needs nothing any more. */
-  async #insist(attempt: () => Promise<unknown>): Promise<void> {
+  /** Through restarts of the API server. False: the pod is gone, and needs nothing any more. */
+  async #insist(attempt: () => Promise<unknown>): Promise<boolean> {
     for (let tries = 0; tries < 50; tries++) {
       try {
         await attempt();
-        return;
+        return true;
       } catch (error) {
         const status = (error as { readonly answer?: { readonly status: number } }).answer?.status;
-        if (status === 404 || status === 409) return;
+        if (status === 404) return false;
+        if (status === 409) return true;
         await new Promise((done) => setTimeout(done, 20));
       }
     }
+    return false;
   }
 }

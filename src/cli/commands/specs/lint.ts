@@ -6,10 +6,10 @@ export const LINT: CommandSpec = {
   summary: "check job files, with every error located",
   usage: "[FILE...] [OPTIONS]",
   details: `
-Reads the files (YAML, line format, JSON Lines, crontabs; a directory of them; "-" for standard input) and lists every error
-with file, line and column, then warnings: files that a daemon of this user would refuse for their owner or mode,
-constraints that leave nothing of a window within the next 400 days, rare jobs without a deadline, and seconds on which many
-jobs fall together. Exits 2 if there is any error; with --strict also if there is any warning.
+Reads the files (YAML, line format, JSON Lines, crontabs, KronJobs of Kubernetes; a directory of them; "-" for standard
+input) and lists every error with file, line and column, then warnings: files that a daemon of this user would refuse for
+their owner or mode, constraints that leave nothing of a window within the next 400 days, rare jobs without a deadline, and
+seconds on which many jobs fall together. Exits 2 if there is any error; with --strict also if there is any warning.
 
   kron lint examples/krond.yaml`,
   options: [CONFIG_OPTION, CRONTAB_OPTION, AT_OPTION, TZ_OPTION, { name: "strict", help: "treat warnings as errors" }],

@@ -22,7 +22,7 @@ and gives the Lease back.
   kubectl apply -f deploy/operator/crd.yaml && kron operator --namespace team-a`,
   options: [
     ...CLUSTER_OPTIONS,
-    { name: "namespace", value: "NAME", help: "look after one namespace only (default: all)" },
+    { name: "namespace", value: "NAME", repeats: true, help: "look after this namespace only (default: all)" },
     { name: "lease-namespace", value: "NAME", help: "where the Lease is (default: $POD_NAMESPACE, or the context's)" },
     { name: "no-lease", help: "act at once, whoever else does; needs no right on leases" },
     {
@@ -31,6 +31,7 @@ and gives the Lease back.
       help: "how long to leave a due period to the holder of the Lease (default: 2s)",
     },
     { name: "metrics", value: "[HOST:]PORT", help: "serve /metrics, /healthz and /readyz there (default: nowhere)" },
+    { name: "metrics-per-kronjob", help: "count outcomes and runs also by namespace and name of the KronJob" },
     { name: "log-format", value: "text|json", help: "form of the log (default: text on a terminal, else json)" },
   ],
 };

@@ -1,0 +1,104 @@
+/**
+ * Two operators as processes of their own, both active, killed and stopped by signals at any moment, over real time: the
+ * double, or the cluster of KRON_TEST_KUBECONFIG. `npm run torture -- operator --seconds 3600 --kubeconfig PATH`.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { afterEach, inject, test } from "vitest";
+import { systemClock } from "../../src/actors/clock.js";
+import { SplitMix64 } from "../../src/core/decision/prng.js";
+import { type Crew, campaign } from "../support/kube/campaign.js";
+import { REAL_KUBECONFIG, TestCluster } from "../support/kube/cluster.js";
+import { temporaryDirectories } from "../support/temporary.js";
+
+const SECONDS = Number(process.env["KRON_TEST_CAMPAIGN_SECONDS"] ?? 420);
+const SEED = process.env["KRON_TEST_SEED"] ?? "00000000c0ffee00";
+const KRONJOBS = Number(process.env["KRON_TEST_CAMPAIGN_KRONJOBS"] ?? 24);
+/** As this run has built it. */
+const PROGRAM = path.join(path.dirname(inject("programs").kron), "kron-operator.js");
+const temporary = temporaryDirectories();
+const children = new Set<ChildProcess>();
+let cluster: TestCluster | null = null;
+
+afterEach(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  await cluster?.close();
+  cluster = null;
+});
+
+class Processes implements Crew {
+  readonly #args: readonly string[];
+  readonly #random: SplitMix64;
+  readonly #slots: (ChildProcess | null)[] = [null, null];
+
+  constructor(kubeconfig: string, namespace: string, random: SplitMix64) {
+    this.#args = [PROGRAM, "start", "--kubeconfig", kubeconfig, "--namespace", namespace, "--no-lease"];
+    this.#random = random;
+    this.#fill();
+  }
+
+  async disturb(): Promise<string> {
+    this.#fill();
+    const place = this.#random.nextUnit() < 0.5 ? 0 : 1;
+    const child = this.#slots[place];
+    if (this.#random.nextUnit() < 0.5) {
+      child?.kill("SIGKILL");
+      this.#slots[place] = null;
+      this.#fill();
+      return "SIGKILLs";
+    }
+    child?.kill("SIGSTOP");
+    await new Promise((done) => setTimeout(done, 1_000 + this.#random.nextUnit() * 8_000));
+    child?.kill("SIGCONT");
+    return "SIGSTOPs";
+  }
+
+  async settle(): Promise<void> {
+    this.#fill();
+    await new Promise((done) => setTimeout(done, 20_000));
+  }
+
+  async stop(): Promise<void> {
+    const ended = this.#slots.map((child) => new Promise((done) => child?.on("close", done) ?? done(null)));
+    for (const child of this.#slots) child?.kill("SIGTERM");
+    await Promise.all(ended);
+  }
+
+  /** Whoever is gone is started again, as a Deployment does it. */
+  #fill(): void {
+    for (const [place, child] of this.#slots.entries()) {
+      if (child !== null && child.exitCode === null && child.signalCode === null) continue;
+      const fresh = spawn(process.execPath, this.#args, { stdio: "ignore" });
+      children.add(fresh);
+      fresh.on("close", () => children.delete(fresh));
+      this.#slots[place] = fresh;
+    }
+  }
+}
+
+test("operators as processes, killed and frozen: at most once, in time, on record", {
+  timeout: (SECONDS + 120) * 1000,
+}, async () => {
+  const it =
+    REAL_KUBECONFIG === undefined ? await TestCluster.openDouble({ clock: systemClock }) : await TestCluster.open();
+  cluster = it;
+  const random = new SplitMix64(SEED);
+  const kubeconfig = REAL_KUBECONFIG ?? path.join(temporary(), "kubeconfig");
+  if (it.server !== null) {
+    fs.writeFileSync(kubeconfig, it.server.kubeconfig);
+    it.server.watchLagMs = () => (random.nextUnit() < 0.2 ? random.nextUnit() * 800 : 0);
+  }
+  const crew = new Processes(kubeconfig, it.namespace, random);
+  const windowOf = (n: number) => (n % 5 === 0 ? null : { mode: n % 5 === 1 ? "around" : "after", duration: "30s" });
+  const shares = { disturbances: 0.12, restarts: 0.01, deletions: 0.1 };
+  const told = await campaign(it, crew, {
+    random,
+    kronJobs: KRONJOBS,
+    seconds: SECONDS,
+    stepMs: 1_000,
+    windowOf,
+    ...shares,
+  });
+  console.log(`${told}, seed ${SEED}`);
+});
