@@ -1,6 +1,5 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../core/job/suggest.js";
-import { parseInstant } from "../core/time/instant.js";
 import { usageError } from "./exit.js";
 
 /**
@@ -151,14 +150,6 @@ export function outputForm(args: ParsedArgs): OutputForm {
   const form = args.text("output") ?? "text";
   if (form === "text" || form === "json" || form === "jsonl") return form;
   throw usageError(`unknown output form "${form}"`, "use -o text, -o json or -o jsonl");
-}
-
-export function instantArg(args: ParsedArgs, name: string): number | undefined {
-  const text = args.text(name);
-  if (text === undefined) return undefined;
-  const instant = parseInstant(text);
-  if (instant.ok) return instant.value;
-  throw usageError(`--${name}: ${instant.error.message}`, instant.error.hint ?? "write it like 2026-03-01T00:00:00Z");
 }
 
 export function countArg(args: ParsedArgs, name: string, fallback: number, most: number, least = 1): number {

@@ -16,10 +16,11 @@ import {
 } from "../simulation/scenario.js";
 import { readScenario, SCENARIO_BYTES } from "../simulation/scenario-reader.js";
 import { formatSpan, parseSpan } from "../simulation/span.js";
-import { instantArg, type ParsedArgs } from "./args.js";
+import type { ParsedArgs } from "./args.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
 import { findingsText, loadAllJobs } from "./load.js";
+import { momentArg } from "./moments.js";
 import { flaggedActs, flaggedRules, unwrap } from "./simulate-flags.js";
 import { hasColour } from "./style.js";
 import { readTextFile } from "./text-file.js";
@@ -39,8 +40,8 @@ export interface SimulationPlan {
 
 export async function readPlan(args: ParsedArgs, io: CliIo): Promise<SimulationPlan> {
   const { scenario, directory } = await scenarioOf(args, io);
-  const fromAt = instantArg(args, "from") ?? scenario.from ?? floorToSecond(io.now());
-  const toAt = endOf(args, scenario, fromAt);
+  const fromAt = (await momentArg(args, "from", io)) ?? scenario.from ?? floorToSecond(io.now());
+  const toAt = await endOf(args, io, scenario, fromAt);
   const flagged = flaggedActs(args);
   return {
     loaded: loadedOf(await loadAllJobs(args, io)),
@@ -93,8 +94,8 @@ async function loadOther(name: string, directory: string, args: ParsedArgs, io: 
 
 // --- when ---
 
-function endOf(args: ParsedArgs, scenario: Scenario, fromAt: EpochMs): EpochMs {
-  const [to, horizon] = [instantArg(args, "to"), args.text("horizon")];
+async function endOf(args: ParsedArgs, io: CliIo, scenario: Scenario, fromAt: EpochMs): Promise<EpochMs> {
+  const [to, horizon] = [await momentArg(args, "to", io), args.text("horizon")];
   if (to !== undefined && horizon !== undefined) throw usageError("--to and --horizon say the same: give one of them");
   const horizonMs = horizon === undefined ? scenario.horizonMs : unwrap("horizon", parseSpan(horizon));
   const written = to ?? (horizon === undefined ? scenario.to : null);

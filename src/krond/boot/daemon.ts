@@ -15,13 +15,14 @@ import type { Settings } from "../../core/config/settings.js";
 import { exitStatus, type SupervisorEvent } from "../../machines/supervisor-logic.js";
 import { hasFailed, mayStart } from "../../machines/supervisor-phase.js";
 import type { StorePlace } from "../../persist/backends.js";
-import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/configuration.js";
+import type { ConfigCheck, ConfigSource } from "../../persist/configuration.js";
 import type { LockTerm } from "../../persist/lock.js";
 import type { StateStore } from "../../persist/store.js";
 import { ControlServer } from "../control/server.js";
 import type { Inspection, InspectOptions } from "../inspect/seam.js";
 import { type DaemonLog, errorEvent, fatalEvent } from "../log/log.js";
 import type { ListenAddress, Monitoring } from "../monitor/monitoring.js";
+import type { ReloadReport } from "../reload-report.js";
 import { socketPathIn } from "../state/directory.js";
 import { startHousekeeping } from "../state/housekeeping.js";
 import {
@@ -54,13 +55,6 @@ export interface DaemonOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** For whoever has something to tell it before there is a daemon, such as that it is to stop. */
   readonly phase?: Phase;
-}
-
-export interface ReloadReport {
-  readonly plan: PlanReport;
-  readonly findings: readonly ConfigFinding[];
-  /** Jobs that keep the definition they had, because the new one is invalid or may only be missing (S35). */
-  readonly kept: readonly string[];
 }
 
 /** What a reload would put in force. */

@@ -55,12 +55,68 @@ export interface SupervisorEvent {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-function outcomeEvent(
-  fact: Extract<LedgerFact, { kind: "outcome" }>,
-  decision: DecisionRecord | null,
-): SupervisorEvent {
-  const { at, identity, periodId, outcome, reason } = fact;
-  const base = { at, identity, periodId, fields: { outcome, reason, ...missedDetail(fact), decision } };
+/** An event but for what it is about. */
+type Told = Omit<SupervisorEvent, "at" | "identity">;
+
+type Fact<K extends LedgerFact["kind"]> = Extract<LedgerFact, { readonly kind: K }>;
+
+type Tellers = { readonly [K in LedgerFact["kind"]]: (fact: Fact<K>, decision: DecisionRecord | null) => Told };
+
+const TELLERS: Tellers = {
+  outcome: outcomeTold,
+  run_started: ({ run, holder, retry }) => {
+    const { pid, source, attemptId: attempt_id, periodId } = run;
+    const fields = { pid, attempt_id, source, ...retryFields(retry), ...holderField(holder) };
+    return { periodId, event: "started", component: "executor", level: "info", fields };
+  },
+  run_ended: runEndedTold,
+  retry_planned: ({ retry: { PeriodID: periodId, Attempt: attempt, At: due }, of }) => {
+    return { periodId, event: "retry_planned", component: "scheduler", level: "info", fields: { attempt, of, due } };
+  },
+  retry_dropped: ({ retry: { PeriodID: periodId, Attempt: attempt } }) => {
+    return { periodId, event: "retry_dropped", component: "scheduler", level: "info", fields: { attempt } };
+  },
+  periods_not_evaluated: (fact) => {
+    const { count, isCountExact: is_count_exact, firstAt, lastAt } = fact;
+    const range = { first: formatInstant(firstAt), last: formatInstant(lastAt) };
+    const fields = { ...gapDetail(fact), count, is_count_exact, ...range };
+    return { event: "periods_not_evaluated", component: "scheduler", level: "info", fields };
+  },
+  // Every job of a first start has one; `why` answers from the ledger.
+  before_definition: ({ periodId }) => {
+    return { periodId, event: "before_definition", component: "scheduler", level: "debug" };
+  },
+  defined: () => ({ event: "reschedule", component: "scheduler", level: "debug" }),
+  removed: () => ({ event: "removed", component: "config", level: "info" }),
+  paused: (fact) => {
+    return { event: "paused", component: "scheduler", level: "info", fields: { ...pauseContent(fact) } };
+  },
+  resumed: () => ({ event: "resumed", component: "scheduler", level: "info" }),
+  hint_set: ({ hint }) => {
+    const { kind, expiresAt, reason } = hint;
+    const wanted =
+      hint.kind === "interval" ? { interval_ms: hint.intervalMs } : { next_run_at: formatInstant(hint.nextRunAt) };
+    const fields = { kind, ...wanted, expires_at: formatInstant(expiresAt), reason };
+    return { event: "hint_set", component: "scheduler", level: "info", fields };
+  },
+  hint_ended: ({ hintKind: kind, how }) => {
+    return { event: "hint_ended", component: "scheduler", level: "info", fields: { kind, how } };
+  },
+  rewound: ({ from, to, by }) => {
+    return { event: "state_recovered", component: "persist", level: "warn", fields: { from, to, by } };
+  },
+};
+
+/** A fact as a line of the log. */
+export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): SupervisorEvent {
+  const { at, identity } = fact;
+  const tell = TELLERS[fact.kind] as (fact: LedgerFact, decision: DecisionRecord | null) => Told;
+  return { at, identity, ...tell(fact, decision) };
+}
+
+function outcomeTold(fact: Fact<"outcome">, decision: DecisionRecord | null): Told {
+  const { periodId, outcome, reason } = fact;
+  const base = { periodId, fields: { outcome, reason, ...missedDetail(fact), decision } };
   switch (outcome) {
     case "executed":
       return { ...base, event: "trigger", component: "policy", level: "info" };
@@ -78,95 +134,14 @@ function skippedEvent(reason: string | null): "skipped_concurrency" | "skipped" 
   return CONCURRENCY_REASONS.some((each) => each === reason) ? "skipped_concurrency" : "skipped";
 }
 
-/** A fact as a line of the log. */
-export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): SupervisorEvent {
-  const { at, identity } = fact;
-  switch (fact.kind) {
-    case "outcome":
-      return outcomeEvent(fact, decision);
-    case "run_started": {
-      const { run, holder } = fact;
-      const about = { source: run.source, ...retryFields(fact.retry), ...holderField(holder) };
-      const fields = { pid: run.pid, attempt_id: run.attemptId, ...about };
-      return { at, identity, periodId: run.periodId, event: "started", component: "executor", level: "info", fields };
-    }
-    case "run_ended": {
-      const { run, holder, ending } = fact;
-      const fields = {
-        pid: run.pid,
-        source: run.source,
-        ...retryFields(fact.retry),
-        ...endingFields(withoutExcerpt(ending)),
-        ...holderField(holder),
-      };
-      const about = { at, identity, periodId: run.periodId, event: "completed", component: "executor" } as const;
-      // One line says both: that the run is over, and what went wrong with it.
-      const error = runFailure(fact);
-      if (error !== null) return { ...about, level: "error", error, fields };
-      return { ...about, level: isSuccess(ending) ? "info" : "warn", fields };
-    }
-    case "retry_planned": {
-      const { PeriodID: periodId, Attempt: attempt, At: due } = fact.retry;
-      const fields = { attempt, of: fact.of, due };
-      return { at, identity, periodId, event: "retry_planned", component: "scheduler", level: "info", fields };
-    }
-    case "retry_dropped": {
-      const { PeriodID: periodId, Attempt: attempt } = fact.retry;
-      const fields = { attempt };
-      return { at, identity, periodId, event: "retry_dropped", component: "scheduler", level: "info", fields };
-    }
-    case "periods_not_evaluated": {
-      const { count, isCountExact, firstAt, lastAt } = fact;
-      const fields = {
-        ...gapDetail(fact),
-        count,
-        is_count_exact: isCountExact,
-        first: formatInstant(firstAt),
-        last: formatInstant(lastAt),
-      };
-      return { at, identity, event: "periods_not_evaluated", component: "scheduler", level: "info", fields };
-    }
-    case "before_definition":
-      return {
-        at,
-        identity,
-        periodId: fact.periodId,
-        event: "before_definition",
-        component: "scheduler",
-        // Every job of a first start has one; `why` answers from the ledger.
-        level: "debug",
-      };
-    case "defined":
-      return { at, identity, event: "reschedule", component: "scheduler", level: "debug" };
-    case "removed":
-      return { at, identity, event: "removed", component: "config", level: "info" };
-    case "paused": {
-      const fields = { ...pauseContent(fact) };
-      return { at, identity, event: "paused", component: "scheduler", level: "info", fields };
-    }
-    case "resumed":
-      return { at, identity, event: "resumed", component: "scheduler", level: "info" };
-    case "hint_set": {
-      const { kind, expiresAt, reason } = fact.hint;
-      const wanted =
-        fact.hint.kind === "interval"
-          ? { interval_ms: fact.hint.intervalMs }
-          : { next_run_at: formatInstant(fact.hint.nextRunAt) };
-      const fields = { kind, ...wanted, expires_at: formatInstant(expiresAt), reason };
-      return { at, identity, event: "hint_set", component: "scheduler", level: "info", fields };
-    }
-    case "hint_ended": {
-      const fields = { kind: fact.hintKind, how: fact.how };
-      return { at, identity, event: "hint_ended", component: "scheduler", level: "info", fields };
-    }
-    case "rewound":
-      return {
-        at,
-        identity,
-        event: "state_recovered",
-        component: "persist",
-        level: "warn",
-        fields: { from: fact.from, to: fact.to, by: fact.by },
-      };
-  }
+/** One line says both: that the run is over, and what went wrong with it. */
+function runEndedTold(fact: Fact<"run_ended">): Told {
+  const { run, holder, ending, retry } = fact;
+  const { pid, source, periodId } = run;
+  const how = { ...endingFields(withoutExcerpt(ending)), ...holderField(holder) };
+  const about = { periodId, event: "completed", component: "executor" } as const;
+  const fields = { pid, source, ...retryFields(retry), ...how };
+  const error = runFailure(fact);
+  if (error !== null) return { ...about, level: "error", error, fields };
+  return { ...about, level: isSuccess(ending) ? "info" : "warn", fields };
 }

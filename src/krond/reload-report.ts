@@ -1,0 +1,10 @@
+/** What came of a reload, or would come of it. */
+import type { PlanReport } from "../actors/supervisor/port.js";
+import type { ConfigFinding } from "../persist/configuration.js";
+
+export interface ReloadReport {
+  readonly plan: PlanReport;
+  readonly findings: readonly ConfigFinding[];
+  /** Jobs that keep the definition they had, because the new one is invalid or may only be missing (S35). */
+  readonly kept: readonly string[];
+}
