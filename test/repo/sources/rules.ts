@@ -15,6 +15,7 @@ const CORE_ORDER: readonly string[] = [
   "restart",
   "config",
   "why",
+  "notify",
   "forecast",
 ];
 
@@ -67,14 +68,20 @@ function wordsOf({ tree }: Source): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Exports that no other source names, and that their own file does not use either: nobody but a test could want them. */
-export function unusedExports(sources: Sources): readonly string[] {
+/**
+ * Exports that no other source names, nor a script of the build, and that their own file does not use either: nobody but a test
+ * could want them.
+ */
+export function unusedExports(sources: Sources, scripts = ""): readonly string[] {
+  const asked = new Set(scripts.match(/\w+/g));
   const words = new Map([...sources].map(([file, source]) => [file, wordsOf(source)]));
   const files = new Map<string, number>();
   for (const counts of words.values()) for (const word of counts.keys()) files.set(word, (files.get(word) ?? 0) + 1);
   return [...sources.values()].flatMap((source) => {
     const own = words.get(source.file);
-    const alone = exportsOf(source).filter((name) => files.get(name) === 1 && (own?.get(name) ?? 0) < 2);
+    const alone = exportsOf(source).filter(
+      (name) => files.get(name) === 1 && (own?.get(name) ?? 0) < 2 && !asked.has(name),
+    );
     return alone.map((name) => `${source.file}: ${name}`);
   });
 }

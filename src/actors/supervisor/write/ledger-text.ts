@@ -51,33 +51,10 @@ export function ledgerRecordOf(
       });
     case "before_definition":
       return record(identity, instantOf(fact.periodId), "period", { outcome: null, reason: "before_definition", at });
-    case "run_started": {
-      const { attemptId, periodId, pid, source } = fact.run;
-      const begun = { pid, attempt_id: attemptId, started_at: at, ended_at: null };
-      const content = {
-        period_id: periodId,
-        source,
-        ...retryFields(fact.retry),
-        ...begun,
-        ...holderField(fact.holder),
-      };
-      return record(identity, instantOf(periodId), runKind(source), content);
-    }
-    case "run_ended": {
-      const { run, holder, ending } = fact;
-      const started = ended?.StartedAt ?? startedTextOf(document, run.periodId, run.source);
-      const begun = { pid: run.pid, attempt_id: ended?.AttemptID ?? null, started_at: started };
-      const content = {
-        period_id: run.periodId,
-        source: run.source,
-        ...retryFields(fact.retry),
-        ...begun,
-        ended_at: at,
-        ...holderField(holder),
-        ...endingFields(ending),
-      };
-      return record(identity, instantOf(run.periodId), runKind(run.source), content);
-    }
+    case "run_started":
+      return startRecord(fact);
+    case "run_ended":
+      return endRecord(fact, document, ended);
     case "retry_planned":
     case "retry_dropped": {
       const { PeriodID: periodId, Attempt: attempt, At: due } = fact.retry;
@@ -105,6 +82,30 @@ export function ledgerRecordOf(
     case "rewound":
       return record(identity, fact.at, "rewind", { at, from: fact.from, to: fact.to, by: fact.by });
   }
+}
+
+type Fact<K extends LedgerFact["kind"]> = Extract<LedgerFact, { readonly kind: K }>;
+
+function startRecord({ identity, run, holder, retry, at }: Fact<"run_started">): LedgerRecord {
+  const { attemptId: attempt_id, periodId: period_id, pid, source } = run;
+  const begun = { pid, attempt_id, started_at: formatSecond(at), ended_at: null };
+  const content = { period_id, source, ...retryFields(retry), ...begun, ...holderField(holder) };
+  return record(identity, instantOf(period_id), runKind(source), content);
+}
+
+function endRecord(fact: Fact<"run_ended">, document: StateDocument, ended: ActiveState | null): LedgerRecord {
+  const { identity, run, holder, ending, retry, at } = fact;
+  const { periodId: period_id, source, pid } = run;
+  const started_at = ended?.StartedAt ?? startedTextOf(document, period_id, source);
+  const begun = { pid, attempt_id: ended?.AttemptID ?? null, started_at, ended_at: formatSecond(at) };
+  const how = { ...holderField(holder), ...endingFields(ending) };
+  return record(identity, instantOf(period_id), runKind(source), {
+    period_id,
+    source,
+    ...retryFields(retry),
+    ...begun,
+    ...how,
+  });
 }
 
 /** Additive: of what was missed, from when to when nobody could look, and what stood in the way. */
