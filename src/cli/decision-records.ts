@@ -65,9 +65,12 @@ const MARK = " decision=";
 
 /** In quotes, as everything with blanks in it, or bare. undefined: there is none. */
 function decisionInText(line: string): unknown {
-  const at = line.indexOf(MARK);
-  if (at < 0) return undefined;
-  const text = line.slice(at + MARK.length);
+  // Texts before it, and in it, may hold the same words.
+  const starts = new Set([line.indexOf(MARK), line.lastIndexOf(MARK)].filter((at) => at >= 0));
+  return [...starts].map((at) => valueAfter(line.slice(at + MARK.length))).find((value) => value !== undefined);
+}
+
+function valueAfter(text: string): unknown {
   if (text.startsWith("{")) return parsed(text.slice(0, endOfObject(text)));
   const [quoted] = /^"(?:[^"\\]|\\.)*"/.exec(text) ?? [];
   return quoted === undefined ? undefined : parsed(quoted);

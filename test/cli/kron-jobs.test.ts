@@ -79,7 +79,7 @@ describe("kron next and explain", () => {
     const exact = await runCaptured(KRON, ["next", "other/report", "--config", "-", "--count", "1"], { input });
     expect(exact.out).toContain("2026-03-01T03:00:00Z");
     const nothing = await runCaptured(KRON, ["next", "--config", "-"], { input: "kind: Deployment\n" });
-    expect([nothing.exitCode, nothing.err]).toEqual([1, expect.stringContaining("standard input holds no KronJob")]);
+    expect([nothing.exitCode, nothing.err]).toEqual([2, expect.stringContaining('unknown field "kind"')]);
   });
 });
 

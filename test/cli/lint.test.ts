@@ -66,7 +66,7 @@ invalid: test/cli/files/broken.yaml: 0 jobs, 3 errors, 0 warnings
   test("a file that krond would refuse for its mode: a warning with the command that mends it, once a place", async () => {
     const directory = newDirectory();
     for (const name of ["a", "b"]) {
-      const text = `{"identity":"${name}","schedule":"@daily","command":["true"]}\n`;
+      const text = `{"identity":"${name}","schedule":"@daily","command":["true"],"policy":{"deadline":"1h"}}\n`;
       fs.writeFileSync(path.join(directory, `${name}.jsonl`), text, { mode: 0o644 });
     }
     const lint = (...more: readonly string[]) => runCaptured(KRON, ["lint", directory, ...more]);

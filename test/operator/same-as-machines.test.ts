@@ -52,6 +52,11 @@ const spec: fc.Arbitrary<Partial<KronJobSpec>> = fc.record({
   constraints: fc.constantFrom({}, { avoid: ["hours=2-4"] }),
 });
 
+/** That time was lost is told by the machines alone: a leader that begins remembers nothing of what was before it. */
+function withoutLostTime(told: string): string {
+  return told.replace(/\b(?:stalled|clock_jump|down)$/, "deadline");
+}
+
 class Pair {
   readonly #leader: Leader;
   readonly #twin: MachineTwin;
@@ -107,7 +112,9 @@ class Pair {
     this.#note();
     const ran = Object.keys(this.#leader.state.ran).sort();
     expect(ran).toEqual([...this.#twin.ran].sort());
-    expect(Object.fromEntries(this.#outcomes)).toEqual(Object.fromEntries(this.#twin.outcomes));
+    expect(Object.fromEntries(this.#outcomes)).toEqual(
+      Object.fromEntries([...this.#twin.outcomes].map(([id, told]) => [id, withoutLostTime(told)])),
+    );
   }
 
   #pass(minutes: number): void {
@@ -160,9 +167,7 @@ class Pair {
   #note(): void {
     for (const news of this.#leader.told("outcome")) {
       if (news.kind !== "outcome") continue;
-      // The one thing that the operator says better: why nothing was there to be started when the deadline passed.
-      const reason = news.reason === "not_started:job-quota" ? "deadline" : (news.reason ?? "");
-      this.#outcomes.set(news.periodId, `${news.outcome} ${reason}`);
+      this.#outcomes.set(news.periodId, `${news.outcome} ${withoutLostTime(news.reason ?? "")}`);
     }
   }
 
