@@ -31,7 +31,7 @@ async function ran(here: Place, krond: RunningKrond, identity: string): Promise<
 }
 
 function startOf(row: Readonly<Record<string, unknown>>): string {
-  return String((row["last_run"] as { readonly started_at?: unknown } | null)?.started_at ?? "");
+  return String(row["last_run_at"]);
 }
 
 const JOBS = [job("t/bad", "exit 7"), job("t/good", "true"), job("t/idle", "true"), job("t/killed", "kill -9 $$")];
