@@ -72,6 +72,7 @@ describe("which jobs fail", () => {
     // Times have whole seconds: whoever ran in the same one is in the order of names.
     const starts = listed(here, "--sort", "last", "-n", "3").map((row) => startOf(row));
     expect(starts).toEqual([...starts].sort().reverse());
+    expect(starts[0]).toMatch(/^\d{4}-/);
     here.kron("cancel", "t/slow");
     await krond.event("completed", { identity: "t/slow" });
     await krond.kill("SIGTERM");
