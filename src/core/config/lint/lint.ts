@@ -10,14 +10,13 @@ import { decide } from "../../decision/decide.js";
 import type { CompiledRule } from "../../decision/model.js";
 import { clampUnit } from "../../decision/sampler.js";
 import { candidateSecond } from "../../decision/window.js";
-import { DAY_MS, type EpochMs, formatInstant, SECOND_MS } from "../../time/instant.js";
+import { type EpochMs, formatInstant, SECOND_MS } from "../../time/instant.js";
+import { calendarsOver } from "./calendars-over.js";
 import { hotSpots } from "./hot-spots.js";
-import type { LintWarning } from "./warning.js";
+import { LINT_HORIZON_MS, type LintWarning } from "./warning.js";
 
-export type { LintWarning } from "./warning.js";
+export { LINT_HORIZON_MS, type LintWarning } from "./warning.js";
 
-/** How far ahead periods are examined. */
-export const LINT_HORIZON_MS = 400 * DAY_MS;
 /** Of a job with more periods than this the next half as many are examined, and as many spread over the horizon. */
 export const LINT_PERIODS_PER_JOB = 2000;
 /** Over all jobs: beyond, each job gets a share, but never fewer than the minimum. */
@@ -35,7 +34,11 @@ export function lintWarnings(jobs: readonly CompiledRule[], at: EpochMs): readon
   const constrained = jobs.filter((job) => job.accepts !== null);
   const share = Math.floor(LINT_PERIODS / Math.max(1, constrained.length));
   const periods = Math.min(LINT_PERIODS_PER_JOB, Math.max(LINT_MIN_PERIODS_PER_JOB, share));
-  return [...constrained.flatMap((job) => constraintWarnings(job, at, periods)), ...hotSpots(jobs, at)];
+  return [
+    ...constrained.flatMap((job) => constraintWarnings(job, at, periods)),
+    ...calendarsOver(jobs, at),
+    ...hotSpots(jobs, at),
+  ];
 }
 
 interface Tally {
