@@ -124,3 +124,17 @@ test("tune writes windows for jobs that call a calendar by its name, and leaves 
   expect(tuned.match(/window:/g)?.length).toBeGreaterThan(10);
   expect((await kron("lint", "many.yaml")).exitCode).toBe(0);
 });
+
+test("the example is sound, and its calendars say what it says they do", async () => {
+  const config = path.resolve(import.meta.dirname, "../../examples/calendars");
+  const lint = await kron("lint", config);
+  expect([lint.exitCode, lint.out.includes("0 errors")]).toEqual([0, true]);
+  const { out } = await kron("next", "-c", config, "--at", "2026-12-24T00:00:00Z", "--count", "30", "-o", "jsonl");
+  const days = (of: string): string[] =>
+    out
+      .split("\n")
+      .filter((line) => line.includes(`"identity":"${of}"`))
+      .flatMap((line) => /"chosen_time":"([^T"]+)/.exec(line)?.[1] ?? []);
+  expect(days("demo/settlement").slice(0, 3)).toEqual(["2026-12-24", "2026-12-28", "2026-12-29"]);
+  expect(days("demo/stock-taking").slice(0, 2)).toEqual(["2026-12-27", "2026-12-28"]);
+});
