@@ -83,9 +83,10 @@ type Union = Pick<Clause, "kind" | "ranges">;
 
 /** Several clauses of a kind are a union, in both lists; across kinds, `only` is an "and" and `avoid` an "or". */
 function unionByKind(clauses: readonly Clause[]): readonly Union[] {
-  const byKind = new Map<ClauseKind, IntRange[]>();
+  const byKind = new Map<ClauseKind, readonly IntRange[]>();
   for (const { kind, ranges } of clauses) {
-    byKind.set(kind, [...(byKind.get(kind) ?? []), ...ranges]);
+    const before = byKind.get(kind);
+    byKind.set(kind, before === undefined ? ranges : [...before, ...ranges]);
   }
   return [...byKind].map(([kind, ranges]) => ({ kind, ranges }));
 }
@@ -93,13 +94,24 @@ function unionByKind(clauses: readonly Clause[]): readonly Union[] {
 /** With more ranges than that it pays to search them: a calendar may have thousands. */
 const FEW_RANGES = 16;
 
+/** Of ranges that many jobs share, as those of a calendar are. */
+const sortedRanges = new WeakMap<readonly IntRange[], readonly IntRange[]>();
+
+/** null: one of them wraps. */
+function sortedOf(ranges: readonly IntRange[]): readonly IntRange[] | null {
+  const known = sortedRanges.get(ranges);
+  if (known !== undefined) return known;
+  if (ranges.some(({ from, to }) => from > to)) return null;
+  const sorted = mergedRanges(ranges);
+  sortedRanges.set(ranges, sorted);
+  return sorted;
+}
+
 /** As `matches`, prepared for many candidates. */
 function matcherOf(union: Union): (days: number, minute: number) => boolean {
   const { kind, ranges } = union;
-  if (ranges.length <= FEW_RANGES || ranges.some(({ from, to }) => from > to)) {
-    return (days, minute) => matches(union, days, minute);
-  }
-  const sorted = mergedRanges(ranges);
+  const sorted = ranges.length <= FEW_RANGES ? null : sortedOf(ranges);
+  if (sorted === null) return (days, minute) => matches(union, days, minute);
   const { judged } = CONSTRAINT_KINDS[kind];
   return (days, minute) => {
     const value = judged(days, minute);

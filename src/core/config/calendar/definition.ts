@@ -114,8 +114,7 @@ function filedDates(file: string, files: CalendarFiles, problems: Problem[]): re
   const ranges = files.get(file);
   if (ranges !== undefined) return ranges;
   const message = "the file was not read";
-  const hint =
-    "write calendars: at the beginning of a line, the calendars below it, and no aliases in them";
+  const hint = "write calendars: at the beginning of a line, the calendars below it, and no aliases in them";
   problems.push({ code: "calendar-invalid", message, path: ["file"], hint });
   return null;
 }

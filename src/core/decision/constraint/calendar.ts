@@ -5,7 +5,14 @@
 import { LIMITS } from "../../base/limits.js";
 import type { Problem } from "../../base/problem.js";
 import { formatDay, formatDays, readDays } from "./date.js";
-import { type ClauseBody, type ClauseReading, type ConstraintKind, mergedRanges, QUARTER_MS } from "./kind.js";
+import {
+  type ClauseBody,
+  type ClauseReading,
+  type ConstraintKind,
+  type IntRange,
+  mergedRanges,
+  QUARTER_MS,
+} from "./kind.js";
 import { type Piece, problem, quote, split, splitOnce, trimmed } from "./pieces.js";
 
 /** A calendar with more ranges than that is summed up for people. */
@@ -16,11 +23,22 @@ const NAME_HINT = `letters, digits, ".", "_" and "-", at most ${LIMITS.calendarN
 export const CALENDAR: ConstraintKind = {
   words: ["calendar"],
   read: (_, value, reading) => splitNames(value).flatMap((element) => readCalendar(element, reading)),
-  format: ({ name, ranges }) => `calendar=${name}(${ranges.map(formatDays).join(",")})`,
+  format: ({ name, ranges }) => `calendar=${name}(${textOf(ranges)})`,
   brief,
   judged: (days) => days,
   grainMs: QUARTER_MS,
 };
+
+/** Many jobs share the days of a calendar, and their texts all say them. */
+const texts = new WeakMap<readonly IntRange[], string>();
+
+function textOf(ranges: readonly IntRange[]): string {
+  const known = texts.get(ranges);
+  if (known !== undefined) return known;
+  const text = ranges.map(formatDays).join(",");
+  texts.set(ranges, text);
+  return text;
+}
 
 export function calendarNameProblem(name: string): { readonly message: string; readonly hint: string } | null {
   return NAME.test(name) ? null : { message: `${quote(name)} is not a name for a calendar`, hint: NAME_HINT };
