@@ -5,9 +5,11 @@
  */
 
 import { LIMITS } from "../../base/limits.js";
+import { compileRule } from "../../decision/compile.js";
 import { grainMsOf } from "../../decision/constraints.js";
 import { decide } from "../../decision/decide.js";
 import type { CompiledRule } from "../../decision/model.js";
+import type { Clause } from "../../decision/rule.js";
 import { clampUnit } from "../../decision/sampler.js";
 import { candidateSecond } from "../../decision/window.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../time/instant.js";
@@ -46,11 +48,14 @@ interface Tally {
   /** Shares of the draws that were accepted, for the windows sampled. */
   readonly shares: number[];
   readonly excluded: EpochMs[];
+  /** Excluded by calendars alone: that is what calendars are for. */
+  readonly off: EpochMs[];
   readonly unlucky: EpochMs[];
 }
 
 function constraintWarnings(job: CompiledRule, at: EpochMs, maxPeriods: number): LintWarning[] {
-  const tally: Tally = { periods: 0, shares: [], excluded: [], unlucky: [] };
+  const tally: Tally = { periods: 0, shares: [], excluded: [], off: [], unlucky: [] };
+  const relaxed = withoutCalendars(job);
   let moments = LINT_MOMENTS_PER_JOB;
   for (const nominalAt of periodsAhead(job, at, maxPeriods)) {
     const { chosenAt, windowStartAt, windowEndAt } = decide(job, nominalAt);
@@ -58,12 +63,24 @@ function constraintWarnings(job: CompiledRule, at: EpochMs, maxPeriods: number):
     if (chosenAt === null) {
       const scan = scanWindow(job, windowStartAt, windowEndAt, moments);
       moments -= scan.looked;
-      (scan.isExcluded ? tally.excluded : tally.unlucky).push(nominalAt);
-      if (scan.isExcluded) continue;
+      if (!scan.isExcluded) tally.unlucky.push(nominalAt);
+      else {
+        const isOff = relaxed !== null && !scanWindow(relaxed, windowStartAt, windowEndAt, moments).isExcluded;
+        (isOff ? tally.off : tally.excluded).push(nominalAt);
+        continue;
+      }
     }
     if (tally.shares.length < LINT_WINDOWS_SAMPLED) tally.shares.push(acceptedShare(job, windowStartAt));
   }
   return [...exclusionWarning(job.rule.identity, tally), ...rarityWarning(job.rule.identity, tally)];
+}
+
+/** null: there are none in its constraints. */
+function withoutCalendars({ rule }: CompiledRule): CompiledRule | null {
+  const { only, avoid } = rule.constraints;
+  const isOther = ({ kind }: Clause): boolean => kind !== "calendar";
+  if (only.every(isOther) && avoid.every(isOther)) return null;
+  return compileRule({ ...rule, constraints: { only: only.filter(isOther), avoid: avoid.filter(isOther) } });
 }
 
 /** How much of what the distribution draws the constraints let through. */
@@ -76,10 +93,10 @@ function acceptedShare({ sample, frame, accepts }: CompiledRule, windowStartAt: 
   return accepted / LINT_DRAWS_PER_WINDOW;
 }
 
-function exclusionWarning(identity: string, { periods, excluded }: Tally): LintWarning[] {
-  const [firstAt] = excluded;
-  if (firstAt === undefined) return [];
-  const isAlways = excluded.length === periods;
+function exclusionWarning(identity: string, { periods, excluded, off }: Tally): LintWarning[] {
+  const isAlways = excluded.length + off.length === periods;
+  const firstAt = isAlways ? Math.min(excluded[0] ?? Infinity, off[0] ?? Infinity) : excluded[0];
+  if (firstAt === undefined || periods === 0) return [];
   const which = isAlways ? `all ${periods}` : `${excluded.length} of ${periods}`;
   const message = `the constraints exclude the whole window in ${which} periods examined, the first at ${formatInstant(firstAt)}: these will be unschedulable`;
   const hint = isAlways
@@ -140,7 +157,7 @@ function scanWindow(
   const stepMs = grainMsOf(job.rule.constraints);
   let looked = 0;
   for (let at = startAt; at <= endAt; at = Math.floor(at / stepMs) * stepMs + stepMs) {
-    if (looked >= budget || job.accepts?.(at) === true) return { isExcluded: false, looked };
+    if (looked >= budget || job.accepts === null || job.accepts(at)) return { isExcluded: false, looked };
     looked++;
   }
   return { isExcluded: true, looked };

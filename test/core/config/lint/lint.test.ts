@@ -44,6 +44,22 @@ describe("constraints that leave nothing of a window", () => {
       ],
     ],
     ["on a date too far ahead", { constraints: { avoid: "date=2027-12-24" } }, []],
+    ["on days of a calendar, which is what it is for", { constraints: { avoid: "calendar=x(2026-12-25)" } }, []],
+    ["outside of a calendar", { constraints: { only: "calendar=x(2026-12-25,2027-12-01)" } }, []],
+    [
+      "on days of a calendar and on others",
+      { constraints: { avoid: "calendar=x(2026-12-25,2027-12-21..2027-12-22);date=2027-12-22,2027-12-23" } },
+      [
+        "window-excluded: the constraints exclude the whole window in 2 of 400 periods examined, the first at 2027-12-22T03:00:00Z: these will be unschedulable",
+      ],
+    ],
+    [
+      "always, by a calendar",
+      { constraints: { avoid: "calendar=x(2020-01-01..2040-01-01)" } },
+      [
+        "window-excluded: the constraints exclude the whole window in all 400 periods examined, the first at 2026-11-19T03:00:00Z: these will be unschedulable",
+      ],
+    ],
     ["by the clock of the job's zone", { timezone: "Asia/Tokyo", constraints: { only: "hours=3" } }, []],
     [
       "by the last minute of a window, which still counts",
