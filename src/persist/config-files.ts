@@ -59,11 +59,12 @@ export class ConfigFiles {
   /** Names of what was found, readable or not, in the order in which it counts. */
   readonly names: string[] = [];
   readonly #check: ConfigCheck | null;
-  readonly #refuse: (finding: ConfigFinding) => void;
+  /** Takes what is wrong with a file, in the order in which it is found. */
+  readonly refuse: (finding: ConfigFinding) => void;
 
   constructor(check: ConfigCheck | null, refuse: (finding: ConfigFinding) => void) {
     this.#check = check;
-    this.#refuse = refuse;
+    this.refuse = refuse;
   }
 
   /** The file itself, or the configuration files directly inside the directory, in the order of their names. */
@@ -78,8 +79,36 @@ export class ConfigFiles {
     for (const file of found ?? []) await this.#opened(file, (opened) => this.#read(file, opened, read));
   }
 
+  /** A file of dates that the configuration file `by` names; null when it may not be read, which is noted. */
+  async readCalendar<T>(
+    source: ConfigSource,
+    by: string,
+    use: (opened: OpenedConfig) => Promise<T>,
+  ): Promise<T | null> {
+    const { name } = source;
+    const hint = `a calendar in ${by} names this file; paths are relative to that file`;
+    return this.#opened(
+      source,
+      async (opened) => {
+        const { stats } = opened;
+        if (stats.isFile() && stats.size <= LIMITS.calendarFileBytes) return use(opened);
+        if (!stats.isFile()) this.#refuseFile(name, "config-unreadable", "is not a regular file", hint);
+        else {
+          const message = `the file is larger than ${formatSize(LIMITS.calendarFileBytes)}`;
+          this.#refuseFile(name, "limit-exceeded", message, "leave out years that are over");
+        }
+        return null;
+      },
+      hint,
+    );
+  }
+
   /** Nothing is read when the check refuses. */
-  async #opened<T>({ path, name }: ConfigSource, use: (opened: OpenedConfig) => Promise<T>): Promise<T | null> {
+  async #opened<T>(
+    { path, name }: ConfigSource,
+    use: (opened: OpenedConfig) => Promise<T>,
+    hint?: string,
+  ): Promise<T | null> {
     let handle: FileHandle | null = null;
     try {
       handle = await open(path, OPEN_FLAGS);
@@ -89,7 +118,7 @@ export class ConfigFiles {
       this.#refuseProblem(name, problem);
     } catch (error) {
       if (!isFromSystem(error)) throw error;
-      this.#refuseFile(name, "config-unreadable", messageOf(error));
+      this.#refuseFile(name, "config-unreadable", messageOf(error), hint);
     } finally {
       await handle?.close();
     }
@@ -108,12 +137,12 @@ export class ConfigFiles {
   }
 
   /** A problem of the file as a whole. */
-  #refuseFile(file: string, code: ErrorCode, message: string): void {
-    this.#refuseProblem(file, { code, message, path: [] });
+  #refuseFile(file: string, code: ErrorCode, message: string, hint?: string): void {
+    this.#refuseProblem(file, { code, message, path: [], ...(hint === undefined ? {} : { hint }) });
   }
 
   #refuseProblem(file: string, problem: Problem): void {
-    this.#refuse({ located: { problem, file, line: 1, column: 1, length: 1, identity: null }, sourceLine: null });
+    this.refuse({ located: { problem, file, line: 1, column: 1, length: 1, identity: null }, sourceLine: null });
   }
 }
 

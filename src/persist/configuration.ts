@@ -3,6 +3,7 @@
  * Everything is held as objects: for commands and small sets; the daemon has a loader of its own for large ones.
  */
 import type { FileHandle } from "node:fs/promises";
+import { NO_CALENDAR_FILES } from "../core/config/calendar/definition.js";
 import { JobCollector } from "../core/config/collector.js";
 import { type CrontabReading, readCrontab } from "../core/config/crontab/crontab.js";
 import { readJsonLine } from "../core/config/line/json-lines.js";
@@ -13,6 +14,7 @@ import { LineIndex } from "../core/config/located.js";
 import { type ConfigFormat, readConfigText } from "../core/config/readers.js";
 import { repeatedSetting } from "../core/config/repeated-setting.js";
 import { applySettings, type Settings } from "../core/config/settings.js";
+import { readCalendarFiles } from "./calendar-files.js";
 import {
   type ConfigCheck,
   type ConfigFile,
@@ -63,7 +65,7 @@ class Loading {
     if (source.given !== undefined) {
       const { text, format } = source.given;
       this.#files.names.push(source.name);
-      this.#takeText({ ...source, format }, text);
+      await this.#takeText({ ...source, format }, text);
       return;
     }
     await this.#files.visit(source, (file, { handle }) => {
@@ -84,19 +86,24 @@ class Loading {
   }
 
   async #readWhole(file: ConfigFile, handle: FileHandle): Promise<void> {
-    this.#takeText(file, await handle.readFile("utf8"));
+    await this.#takeText(file, await handle.readFile("utf8"));
   }
 
-  #takeText(file: ConfigFile, text: string): void {
+  async #takeText(file: ConfigFile, text: string): Promise<void> {
     const lines = new LineIndex(text);
-    const reading = this.#readText(file, text);
+    const reading = await this.#readText(file, text);
     for (const located of reading.problems) this.#add(located, lines.lineText(located.line));
     for (const job of reading.jobs) this.#take(job, lines.lineText(job.line));
     for (const setting of reading.settings) this.#set(setting, lines.lineText(setting.line));
   }
 
-  #readText({ name, crontab, format }: ConfigFile, text: string): ConfigReading {
-    if (crontab === undefined) return readConfigText(format === "crontab" ? "yaml" : format, name, text);
+  async #readText(file: ConfigFile, text: string): Promise<ConfigReading> {
+    const { name, crontab, format } = file;
+    if (crontab === undefined) {
+      const known = format === "crontab" ? "yaml" : format;
+      const calendarFiles = known === "yaml" ? await readCalendarFiles(file, text, this.#files) : NO_CALENDAR_FILES;
+      return readConfigText(known, name, text, { calendarFiles });
+    }
     const reading = readCrontab(name, text, crontab);
     this.#crontabs.push(reading);
     return reading;

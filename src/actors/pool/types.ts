@@ -129,6 +129,8 @@ export interface ConfigManifestFile {
   readonly bytes: number;
   /** Lowercase hex. */
   readonly sha256: string;
+  /** Of a file of dates: the path by which the configuration file before it in the list names it. */
+  readonly calendar?: string;
 }
 
 export interface LoadedConfiguration {

@@ -1,4 +1,4 @@
-import { formatClauses } from "../../core/decision/constraints.js";
+import { briefClauses } from "../../core/decision/constraints.js";
 import type { CandidateStep, Explanation } from "../../core/decision/explain.js";
 import type { DecisionRecord } from "../../core/decision/model.js";
 import { formatInstant } from "../../core/time/instant.js";
@@ -33,8 +33,8 @@ function jobPairs({ rule }: Explanation, record: DecisionRecord): Pairs {
     ["  clock changes", `gap=${rule.dst.gap} overlap=${rule.dst.overlap}`],
     ["  window", `${rule.window.mode} ${record.window_duration}`],
     ["  distribution", `${rule.distribution.name}${parameters.join("")}`],
-    ["  only", formatClauses(rule.constraints.only) || "-"],
-    ["  avoid", formatClauses(rule.constraints.avoid) || "-"],
+    ["  only", briefClauses(rule.constraints.only) || "-"],
+    ["  avoid", briefClauses(rule.constraints.avoid) || "-"],
   ];
 }
 

@@ -10,6 +10,7 @@ import type { LineReader } from "../../core/config/line/lines.js";
 import type { ConfigReading } from "../../core/config/located.js";
 import { readYamlConfig } from "../../core/config/yaml/reader.js";
 import type { JobDefinition } from "../../core/job/definition.js";
+import { readCalendarFiles } from "../../persist/calendar-files.js";
 import { type ConfigFile, ConfigFiles, type ConfigSource } from "../../persist/config-files.js";
 import { configLines } from "../../persist/config-lines.js";
 
@@ -41,10 +42,15 @@ class Reading {
     return this.#files.visit(source, (file, { handle }) => this.#read(file, handle));
   }
 
-  async #read({ name, format }: ConfigFile, handle: FileHandle): Promise<void> {
+  async #read(file: ConfigFile, handle: FileHandle): Promise<void> {
+    const { name, format } = file;
     if (format === "jsonl") await this.#readLines(name, readJsonLine, handle);
     else if (format === "kron") await this.#readLines(name, readKronLine, handle);
-    else this.#takeReading(readYamlConfig(name, await handle.readFile("utf8")));
+    else {
+      const text = await handle.readFile("utf8");
+      const calendarFiles = await readCalendarFiles(file, text, this.#files);
+      this.#takeReading(readYamlConfig(name, text, { calendarFiles }));
+    }
   }
 
   async #readLines(file: string, read: LineReader, handle: FileHandle): Promise<void> {

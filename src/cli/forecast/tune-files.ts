@@ -2,6 +2,7 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { LIMITS } from "../../core/base/limits.js";
+import { type CalendarFiles, NO_CALENDAR_FILES } from "../../core/config/calendar/definition.js";
 import type { LocatedJob } from "../../core/config/located.js";
 import { type ConfigFormat, configFormatOf, readConfigText } from "../../core/config/readers.js";
 import { applyEdits, type JobSites, type TextEdit } from "../../core/forecast/tune/edit/edits.js";
@@ -10,6 +11,8 @@ import { yamlSites } from "../../core/forecast/tune/edit/yaml-sites.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { canonicalDefinitionText } from "../../core/job/schema.js";
 import { formatSize } from "../../core/job/size.js";
+import { readCalendarFiles } from "../../persist/calendar-files.js";
+import { ConfigFiles } from "../../persist/config-files.js";
 import { messageOf } from "../../persist/private-files.js";
 import { CliError, EXIT } from "../exit.js";
 import type { CliIo } from "../io.js";
@@ -22,6 +25,7 @@ export interface TuneFile {
   readonly text: string;
   readonly sites: JobSites;
   readonly jobs: readonly LocatedJob[];
+  readonly calendarFiles: CalendarFiles;
 }
 
 /** A text that is changed as a whole is held as a whole. */
@@ -49,7 +53,7 @@ export async function readTuneFiles(
   const files: TuneFile[] = [];
   for (const name of names) {
     const given = loose.get(name);
-    files.push(given === undefined ? await readTuneFile(name, io) : tuneFileOf(name, name, given));
+    files.push(given === undefined ? await readTuneFile(name, io) : await tuneFileOf(name, name, given));
   }
   const before = new Map(loaded.map(({ definition }) => [definition.identity, definition]));
   const jobs = files.flatMap((file) => file.jobs);
@@ -65,8 +69,12 @@ async function readTuneFile(name: string, io: CliIo): Promise<TuneFile> {
   return tuneFileOf(name, path, { format: configFormatOf(name) ?? "yaml", text });
 }
 
-function tuneFileOf(name: string, path: string, { format, text }: LooseText): TuneFile {
-  return { name, path, format, text, sites: SITES_OF[format](text), jobs: readConfigText(format, name, text).jobs };
+async function tuneFileOf(name: string, path: string, { format, text }: LooseText): Promise<TuneFile> {
+  // What is wrong with any of them was told when the configuration was read.
+  const untold = new ConfigFiles(null, () => undefined);
+  const calendarFiles = format === "yaml" ? await readCalendarFiles({ name, path }, text, untold) : NO_CALENDAR_FILES;
+  const { jobs } = readConfigText(format, name, text, { calendarFiles });
+  return { name, path, format, text, sites: SITES_OF[format](text), jobs, calendarFiles };
 }
 
 /** Exactly what is in the file, so that what is not changed stays to the byte. */
@@ -89,7 +97,8 @@ export function misreadJobs(
   edits: readonly TextEdit[],
   planned: ReadonlyMap<string, JobDefinition>,
 ): readonly string[] | null {
-  const { jobs, problems } = readConfigText(file.format, file.name, applyEdits(file.text, edits));
+  const { format, name, calendarFiles } = file;
+  const { jobs, problems } = readConfigText(format, name, applyEdits(file.text, edits), { calendarFiles });
   if (problems.length > 0 || jobs.length !== file.jobs.length) return null;
   return jobs
     .filter(({ definition }, index) => {

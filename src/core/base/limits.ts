@@ -13,6 +13,14 @@ export const LIMITS = {
   hintTtlMs: 31 * 24 * 3_600_000,
   hintReasonChars: 1000,
   clausesPerJob: 64,
+  /** Days and ranges of days of a calendar, and of all calendars of a job: a record of a decision carries them all. */
+  calendarDates: 2000,
+  /** Of one file. */
+  calendars: 100,
+  calendarNameChars: 64,
+  calendarFileBytes: 1024 * 1024,
+  /** What the events of a file of dates stand for, repetitions included, before they are put together. */
+  calendarOccurrences: 50_000,
   argvBytes: 1024 * 1024,
   argumentBytes: 128 * 1024,
   identityBytes: 512,

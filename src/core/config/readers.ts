@@ -3,7 +3,7 @@ import { LIMITS } from "../base/limits.js";
 import { readJsonLinesConfig } from "./line/json-lines.js";
 import { readKronConfig } from "./line/kron-line.js";
 import type { ConfigReading } from "./located.js";
-import { readYamlConfig } from "./yaml/reader.js";
+import { readYamlConfig, type YamlOptions } from "./yaml/reader.js";
 
 export type ConfigFormat = "yaml" | "kron" | "jsonl";
 
@@ -20,7 +20,15 @@ export function configFileLimit(format: ConfigFormat): number {
   return format === "yaml" ? LIMITS.yamlFileBytes : LIMITS.lineFileBytes;
 }
 
-export function readConfigText(format: ConfigFormat, file: string, text: string): ConfigReading {
-  if (format === "yaml") return readYamlConfig(file, text);
+/** What a text alone does not say: only YAML files have calendars, and they may name files of dates. */
+export type TextOptions = Pick<YamlOptions, "calendarFiles">;
+
+export function readConfigText(
+  format: ConfigFormat,
+  file: string,
+  text: string,
+  options: TextOptions = {},
+): ConfigReading {
+  if (format === "yaml") return readYamlConfig(file, text, options);
   return format === "kron" ? readKronConfig(file, text) : readJsonLinesConfig(file, text);
 }

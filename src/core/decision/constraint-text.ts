@@ -7,6 +7,7 @@
  *             | HH:MM "-" HH:MM                   ; between
  *             | DATE                              ; date
  *             | DATE | DATE ".." DATE             ; dates
+ *             | NAME | NAME "(" dates ")"         ; calendar: with its dates where it is written down
  *
  * Elements are read by their kinds (`constraint/`). Blanks around separators do not matter, nor does the case of names.
  * All problems are collected, each with its place in the text.
@@ -14,14 +15,19 @@
 import { LIMITS } from "../base/limits.js";
 import type { Problem, TextSpan } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
+import { type Calendars, NO_CALENDARS } from "./constraint/calendars.js";
+import type { ClauseReading } from "./constraint/kind.js";
 import { type Piece, problem, quote, split, splitOnce } from "./constraint/pieces.js";
 import { CLAUSE_WORDS, CONSTRAINT_KINDS } from "./constraint/table.js";
 import type { Clause } from "./rule.js";
 
-/** Bounds the work of judging one candidate. */
-export const RANGES_PER_CLAUSE = 1024;
+export { RANGES_PER_CLAUSE } from "./constraint/kind.js";
 
-export function parseConstraintText(text: string): Result<readonly Clause[], readonly Problem[]> {
+/** `calendars` are those that may be called by their names alone. */
+export function parseConstraintText(
+  text: string,
+  calendars: Calendars = NO_CALENDARS,
+): Result<readonly Clause[], readonly Problem[]> {
   const whole: Piece = { text, start: 0, end: text.length };
   if (text.trim() === "") {
     return ok([]);
@@ -31,32 +37,26 @@ export function parseConstraintText(text: string): Result<readonly Clause[], rea
   if (pieces.length > LIMITS.clausesPerJob) {
     return err([tooMany(whole, pieces.length, "clauses", LIMITS.clausesPerJob)]);
   }
-  const clauses = pieces.map((piece) => readClause(piece, problems)).filter((clause) => clause !== null);
+  const clauses = pieces.flatMap((piece) => readClause(piece, { problems, calendars }));
   return problems.length === 0 ? ok(Object.freeze(clauses)) : err(problems);
 }
 
-function readClause(piece: Piece, problems: Problem[]): Clause | null {
+function readClause(piece: Piece, reading: ClauseReading): readonly Clause[] {
+  const { problems } = reading;
   const [wordPiece, valuePiece] = splitOnce(piece, "=");
   if (valuePiece === undefined) {
     const what = piece.text === "" ? "empty clause" : `${quote(piece.text)} is not a clause`;
     problems.push(problem("constraint-syntax", piece, what, "write kind=value, for example dow=MON-FRI"));
-    return null;
+    return [];
   }
   const word = wordPiece.text;
   const kind = CLAUSE_WORDS.get(word);
   if (kind === undefined) {
     const hint = `write one of ${[...CLAUSE_WORDS.keys()].join(", ")}`;
     problems.push(problem("constraint-syntax", wordPiece, `unknown constraint kind ${quote(word)}`, hint));
-    return null;
+    return [];
   }
-  const elements = split(valuePiece, ",");
-  if (elements.length > RANGES_PER_CLAUSE) {
-    problems.push(tooMany(valuePiece, elements.length, "values in one clause", RANGES_PER_CLAUSE));
-    return null;
-  }
-  const { read } = CONSTRAINT_KINDS[kind];
-  const ranges = elements.map((element) => read(word, element, problems)).filter((range) => range !== null);
-  return Object.freeze({ kind, ranges: Object.freeze(ranges) });
+  return CONSTRAINT_KINDS[kind].read(word, valuePiece, reading).map((body) => Object.freeze({ kind, ...body }));
 }
 
 function tooMany(where: TextSpan, count: number, what: string, limit: number): Problem {

@@ -7,6 +7,7 @@ import { LIMITS } from "../base/limits.js";
 import type { Problem } from "../base/problem.js";
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../time/instant.js";
 import type { Zone } from "../time/zone.js";
+import { mergedRanges } from "./constraint/kind.js";
 import { type ClauseKind, CONSTRAINT_KINDS } from "./constraint/table.js";
 import type { Clause, Constraints, IntRange } from "./rule.js";
 
@@ -23,14 +24,25 @@ export function formatClauses(clauses: readonly Clause[]): string {
   return clauses.map(formatClause).join(";");
 }
 
-/** The limit holds for a job, over both of its lists. */
+/** The same for people: of long calendars only what they are called and how much there is of them. */
+export function briefClauses(clauses: readonly Clause[]): string {
+  return clauses.map((clause) => briefClause(clause, null)).join(";");
+}
+
+/** The limits hold for a job, over both of its lists: every record of a decision carries all of it. */
 export function checkClauseCount({ only, avoid }: Constraints): Problem | null {
-  const count = only.length + avoid.length;
-  if (count <= LIMITS.clausesPerJob) {
-    return null;
-  }
-  const message = `${count} clauses, more than the limit of ${LIMITS.clausesPerJob}`;
-  return { code: "limit-exceeded", message, path: [] };
+  const clauses = [...only, ...avoid];
+  const message = tooMuch(clauses.length, "clauses", LIMITS.clausesPerJob) ?? tooManyDates(clauses);
+  return message === null ? null : { code: "limit-exceeded", message, path: [] };
+}
+
+function tooManyDates(clauses: readonly Clause[]): string | null {
+  const count = clauses.reduce((sum, { kind, ranges }) => sum + (kind === "calendar" ? ranges.length : 0), 0);
+  return tooMuch(count, "dates and ranges of dates in calendars", LIMITS.calendarDates);
+}
+
+function tooMuch(count: number, what: string, limit: number): string | null {
+  return count <= limit ? null : `${count} ${what}, more than the limit of ${limit}`;
 }
 
 /** How often at most the mind of constraints changes on a wall clock. */
@@ -40,8 +52,8 @@ export function grainMsOf({ only, avoid }: Constraints): number {
 
 /** The predicate of a rule's constraints, or null when everything is accepted. */
 export function compileConstraints(constraints: Constraints, zone: Zone): ((candidateAt: EpochMs) => boolean) | null {
-  const only = unionByKind(constraints.only);
-  const avoid = unionByKind(constraints.avoid);
+  const only = unionByKind(constraints.only).map(matcherOf);
+  const avoid = unionByKind(constraints.avoid).map(matcherOf);
   if (only.length === 0 && avoid.length === 0) {
     return null;
   }
@@ -49,9 +61,7 @@ export function compileConstraints(constraints: Constraints, zone: Zone): ((cand
     const wallMs = candidateAt + zone.offsetMsAt(candidateAt);
     const days = Math.floor(wallMs / DAY_MS);
     const minute = Math.floor((wallMs - days * DAY_MS) / MINUTE_MS);
-    return (
-      only.every((clause) => matches(clause, days, minute)) && !avoid.some((clause) => matches(clause, days, minute))
-    );
+    return only.every((matches) => matches(days, minute)) && !avoid.some((matches) => matches(days, minute));
   };
 }
 
@@ -62,22 +72,60 @@ export function rejectionOf(constraints: Constraints, zone: Zone, candidateAt: E
   const minute = Math.floor((wallMs - days * DAY_MS) / MINUTE_MS);
   const unmet = unionByKind(constraints.only).find((clause) => !matches(clause, days, minute));
   if (unmet !== undefined) {
-    return { set: "only", clauses: formatClauses(constraints.only.filter(({ kind }) => kind === unmet.kind)) };
+    return { set: "only", clauses: briefClauses(constraints.only.filter(({ kind }) => kind === unmet.kind)) };
   }
   const hit = constraints.avoid.find((clause) => matches(clause, days, minute));
-  return hit === undefined ? null : { set: "avoid", clauses: formatClause(hit) };
+  if (hit === undefined) return null;
+  return { set: "avoid", clauses: briefClause(hit, CONSTRAINT_KINDS[hit.kind].judged(days, minute)) };
 }
 
+type Union = Pick<Clause, "kind" | "ranges">;
+
 /** Several clauses of a kind are a union, in both lists; across kinds, `only` is an "and" and `avoid` an "or". */
-function unionByKind(clauses: readonly Clause[]): readonly Clause[] {
-  const byKind = new Map<ClauseKind, IntRange[]>();
+function unionByKind(clauses: readonly Clause[]): readonly Union[] {
+  const byKind = new Map<ClauseKind, readonly IntRange[]>();
   for (const { kind, ranges } of clauses) {
-    byKind.set(kind, [...(byKind.get(kind) ?? []), ...ranges]);
+    const before = byKind.get(kind);
+    byKind.set(kind, before === undefined ? ranges : [...before, ...ranges]);
   }
   return [...byKind].map(([kind, ranges]) => ({ kind, ranges }));
 }
 
-function matches({ kind, ranges }: Clause, days: number, minute: number): boolean {
+/** With more ranges than that it pays to search them: a calendar may have thousands. */
+const FEW_RANGES = 16;
+
+/** Of ranges that many jobs share, as those of a calendar are. */
+const sortedRanges = new WeakMap<readonly IntRange[], readonly IntRange[]>();
+
+/** null: one of them wraps. */
+function sortedOf(ranges: readonly IntRange[]): readonly IntRange[] | null {
+  const known = sortedRanges.get(ranges);
+  if (known !== undefined) return known;
+  if (ranges.some(({ from, to }) => from > to)) return null;
+  const sorted = mergedRanges(ranges);
+  sortedRanges.set(ranges, sorted);
+  return sorted;
+}
+
+/** As `matches`, prepared for many candidates. */
+function matcherOf(union: Union): (days: number, minute: number) => boolean {
+  const { kind, ranges } = union;
+  const sorted = ranges.length <= FEW_RANGES ? null : sortedOf(ranges);
+  if (sorted === null) return (days, minute) => matches(union, days, minute);
+  const { judged } = CONSTRAINT_KINDS[kind];
+  return (days, minute) => {
+    const value = judged(days, minute);
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sorted[middle] as IntRange).to < value) low = middle + 1;
+      else high = middle;
+    }
+    return (sorted[low]?.from ?? Number.POSITIVE_INFINITY) <= value;
+  };
+}
+
+function matches({ kind, ranges }: Union, days: number, minute: number): boolean {
   const value = CONSTRAINT_KINDS[kind].judged(days, minute);
   return ranges.some((range) => contains(range, value));
 }
@@ -86,6 +134,11 @@ function contains({ from, to }: IntRange, value: number): boolean {
   return from <= to ? value >= from && value <= to : value >= from || value <= to;
 }
 
-function formatClause({ kind, ranges }: Clause): string {
-  return CONSTRAINT_KINDS[kind].format(ranges);
+function formatClause(clause: Clause): string {
+  return CONSTRAINT_KINDS[clause.kind].format(clause);
+}
+
+function briefClause(clause: Clause, value: number | null): string {
+  const { brief, format } = CONSTRAINT_KINDS[clause.kind];
+  return brief === undefined ? format(clause) : brief(clause, value);
 }

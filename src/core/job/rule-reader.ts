@@ -6,6 +6,7 @@ import { memoised } from "../base/memo.js";
 import { type Problem, problemAt } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
 import { DEFAULT_DST as USUAL_DST } from "../cron/schedule.js";
+import { type Calendars, NO_CALENDARS } from "../decision/constraint/calendars.js";
 import { checkClauseCount, parseConstraintText } from "../decision/constraints.js";
 import { parseDistribution } from "../decision/distributions.js";
 import type {
@@ -28,6 +29,8 @@ import type { PartialRawJob } from "./shape.js";
 export interface ReadOptions {
   /** Whether identities with the prefixes of S37 may appear: only for readers that make them. */
   readonly mayUseReservedPrefix?: boolean;
+  /** Those that clauses may call by their names. */
+  readonly calendars?: Calendars;
 }
 
 const DEFAULT_DST: DstRule = Object.freeze({ ...USUAL_DST });
@@ -63,7 +66,7 @@ export function readRule(
     window,
     distribution: readDistribution(period.distribution, window.mode, problems),
     seed: readSeed(period.seed, problems),
-    constraints: readConstraints(period.constraints, problems),
+    constraints: readConstraints(period.constraints, options, problems),
     ...(pace === null ? {} : { pace }),
   };
   if (isInterval) problems.push(...conflictsWithInterval(rule));
@@ -150,38 +153,65 @@ function readSeed(raw: PartialRawJob["seed"], problems: Problem[]): SeedRule {
 
 type RawClauses = string | string[] | undefined;
 
-const constraintsOf = memoised((key): Result<Constraints, readonly Problem[]> => {
+type ConstraintsReader = (key: string) => Result<Constraints, readonly Problem[]>;
+
+/** Where other calendars are known, the same text means something else. */
+const readersOf = new WeakMap<Calendars, ConstraintsReader>();
+
+function readerWith(calendars: Calendars): ConstraintsReader {
+  const known = readersOf.get(calendars);
+  if (known !== undefined) return known;
+  const reader = memoised((key) => constraintsOf(key, calendars));
+  readersOf.set(calendars, reader);
+  return reader;
+}
+
+function constraintsOf(key: string, calendars: Calendars): Result<Constraints, readonly Problem[]> {
   const raw = JSON.parse(key) as { only?: string | string[]; avoid?: string | string[] };
   const problems: Problem[] = [];
-  const only = readClauses(raw.only, "only", problems);
-  const avoid = readClauses(raw.avoid, "avoid", problems);
+  const only = readClauses(raw.only, "only", calendars, problems);
+  const avoid = readClauses(raw.avoid, "avoid", calendars, problems);
   const constraints = Object.freeze({ only, avoid });
   const tooMany = problems.length === 0 ? checkClauseCount(constraints) : null;
   if (tooMany !== null) problems.push(tooMany);
   return problems.length === 0 ? ok(constraints) : err(problems);
-});
+}
 
-function readConstraints(raw: PartialRawJob["constraints"], problems: Problem[]): Constraints {
+function readConstraints(
+  raw: PartialRawJob["constraints"],
+  { calendars = NO_CALENDARS }: ReadOptions,
+  problems: Problem[],
+): Constraints {
   if (raw === undefined) return NO_CONSTRAINTS;
-  const constraints = constraintsOf(JSON.stringify({ only: raw.only, avoid: raw.avoid }));
+  const constraints = readerWith(calendars)(JSON.stringify({ only: raw.only, avoid: raw.avoid }));
   if (constraints.ok) return constraints.value;
   problems.push(...constraints.error.map((problem) => problemAt(problem, "constraints")));
   return NO_CONSTRAINTS;
 }
 
-function readClauses(raw: RawClauses, set: "only" | "avoid", problems: Problem[]): readonly Clause[] {
+function readClauses(
+  raw: RawClauses,
+  set: "only" | "avoid",
+  calendars: Calendars,
+  problems: Problem[],
+): readonly Clause[] {
   if (raw === undefined) return NO_CONSTRAINTS[set];
-  if (typeof raw === "string") return clausesOf(raw, [set], problems);
+  if (typeof raw === "string") return clausesOf(raw, [set], calendars, problems);
   if (raw.length > LIMITS.clausesPerJob) {
     const message = `${raw.length} clauses, more than the limit of ${LIMITS.clausesPerJob}`;
     problems.push({ code: "limit-exceeded", message, path: [set] });
     return NO_CONSTRAINTS[set];
   }
-  return Object.freeze(raw.flatMap((text, index) => clausesOf(text, [set, index], problems)));
+  return Object.freeze(raw.flatMap((text, index) => clausesOf(text, [set, index], calendars, problems)));
 }
 
-function clausesOf(text: string, path: readonly (string | number)[], problems: Problem[]): readonly Clause[] {
-  const clauses = parseConstraintText(text);
+function clausesOf(
+  text: string,
+  path: readonly (string | number)[],
+  calendars: Calendars,
+  problems: Problem[],
+): readonly Clause[] {
+  const clauses = parseConstraintText(text, calendars);
   if (clauses.ok) return clauses.value;
   problems.push(...clauses.error.map((problem) => problemAt(problem, ...path)));
   return [];

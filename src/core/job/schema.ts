@@ -63,7 +63,10 @@ export function readJobDefaults(raw: unknown): Result<JobDefaults, readonly Prob
 }
 
 /** As `readJobDefaults`, with what can be kept in spite of the problems: so that jobs are not blamed for them. */
-export function readSoundDefaults(raw: unknown): {
+export function readSoundDefaults(
+  raw: unknown,
+  options: ReadOptions = {},
+): {
   readonly defaults: JobDefaults;
   readonly problems: readonly Problem[];
 } {
@@ -76,7 +79,7 @@ export function readSoundDefaults(raw: unknown): {
   if (own === null) return { defaults: jobDefaults({}), problems: problems.slice(0, LIMITS.problemsPerJob) };
   // A stand-in for what every job must say itself; with a yearly schedule no window can be too long for it.
   const job = { ...own, identity: "defaults", schedule: "@yearly", command: own.shell === true ? "true" : ["true"] };
-  readSound(job, undefined, {}, problems);
+  readSound(job, undefined, options, problems);
   const faulty = new Set(problems.map(({ path }) => path[0]));
   const kept = Object.entries(own).filter(([name]) => !faulty.has(name));
   return { defaults: jobDefaults(Object.fromEntries(kept)), problems: withoutRepeats(problems) };

@@ -26,7 +26,7 @@ export function durationText(description: string, examples: readonly string[]): 
 function clauses(description: string): z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]> {
   return z.union([z.string(), z.array(z.string())]).meta({
     description: `${description} Clauses: ${[...CLAUSE_WORDS.keys()].join(", ")}; several joined by ";" or as a list.`,
-    examples: ["dow=MON-FRI;between=00:00-06:00", ["hours=9-17", "months=JAN,JUL"]],
+    examples: ["dow=MON-FRI;between=00:00-06:00", ["hours=9-17", "months=JAN,JUL"], "calendar=de-holidays"],
   });
 }
 

@@ -7,7 +7,7 @@ import type { DecisionPool, DefinitionSet, LoadOptions, PoolLimits } from "../..
 import { contentHashOf } from "../../../src/core/job/content-hash.js";
 import { canonicalDefinitionText } from "../../../src/core/job/schema.js";
 import type { ConfigCheck, ConfigSource } from "../../../src/persist/config-files.js";
-import { loadConfiguration } from "../../../src/persist/configuration.js";
+import { type Configuration, loadConfiguration } from "../../../src/persist/configuration.js";
 import { rawJobs } from "../../support/raw-jobs.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 import { pools } from "./support/pools.js";
@@ -30,6 +30,11 @@ beforeEach(() => {
 function written(files: Readonly<Record<string, string | Uint8Array>>, at = directory): ConfigSource {
   for (const [name, content] of Object.entries(files)) fs.writeFileSync(path.join(at, name), content);
   return { path: at, name: "conf" };
+}
+
+function requireJob({ jobs: [job] }: Configuration): Configuration["jobs"][number] {
+  if (job === undefined) throw new Error("there is no job");
+  return job;
 }
 
 async function loaded(
@@ -194,6 +199,65 @@ describe("loading a configuration in pieces", () => {
   });
 });
 
+const DAYS = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20261225\nEND:VEVENT\nEND:VCALENDAR\n";
+
+describe("files of dates", () => {
+  const uses = (files: string, avoid = "calendar=x"): string =>
+    `calendars: { x: { file: ${files} } }\njobs:\n  - { identity: a, schedule: "@daily", command: [x], constraints: { avoid: ${avoid} } }\n`;
+
+  it("are read beside the file that names them, in threads as on this one and by the other loader", async () => {
+    fs.mkdirSync(path.join(directory, "sub"));
+    const source = written({ "a.yaml": uses("sub/days.ics"), "sub/days.ics": DAYS });
+    const sets = [
+      await loaded(newPool({ threads: 0 }), [source]),
+      await loaded(newPool({ threads: 1, limits: TINY }), [source]),
+    ];
+    for (const set of sets) {
+      expect([set.findings, set.files]).toEqual([[], ["conf/a.yaml"]]);
+      expect(set.textAt(0)).toContain('"avoid":"calendar=x(2026-12-25)"');
+    }
+    const whole = await loadConfiguration([source]);
+    expect([canonicalDefinitionText(requireJob(whole).definition), whole.findings]).toEqual([sets[0]?.textAt(0), []]);
+  });
+
+  it.each([
+    { name: "missing", file: "none.ics", says: /^conf\/none\.ics:1 ENOENT/ },
+    { name: "a directory", file: "sub", says: /^conf\/sub:1 is not a regular file/ },
+    { name: "wrong", file: "wrong.ics", says: /^conf\/wrong\.ics:3 DTSTART has a time of day/ },
+    {
+      name: "too large",
+      file: "large.ics",
+      says: /^conf\/large\.ics:1 the file is larger than 1048576B|larger than 1MiB/,
+    },
+  ])("$name: refused with its place, as are the jobs that need it, and no others", async ({ file, says }) => {
+    fs.mkdirSync(path.join(directory, "sub"));
+    const other = '{"identity":"other","schedule":"@daily","command":["x"]}\n';
+    const wrong = DAYS.replace("20261225", "20261225T100000");
+    const files = {
+      "a.yaml": uses(file),
+      "b.jsonl": other,
+      "wrong.ics": wrong,
+      "large.ics": `${DAYS}${"X".repeat(1 << 20)}`,
+    };
+    const source = written(files);
+    const set = await loaded(newPool({ threads: 0 }), [source]);
+    const whole = await loadConfiguration([source]);
+    for (const findings of [set.findings, whole.findings]) {
+      const [first, second] = findings.map(({ located: { file: at, line: number, problem, identity } }) => {
+        return { text: `${at}:${number} ${problem.message}`, identity, hint: problem.hint };
+      });
+      expect(first).toMatchObject({
+        text: expect.stringMatching(says),
+        identity: null,
+        hint: expect.stringMatching(/\S/),
+      });
+      expect(second).toMatchObject({ identity: "a", text: 'conf/a.yaml:3 the calendar "x" cannot be used' });
+      expect(findings).toHaveLength(2);
+    }
+    expect([set.size, set.identityAt(0)]).toEqual([1, "other"]);
+  });
+});
+
 describe("a configuration that was read before", () => {
   async function again(
     pool: DecisionPool,
@@ -226,6 +290,35 @@ describe("a configuration that was read before", () => {
     expect(await again(pool, [source], known)).toBe(false);
     fs.rmSync(path.join(directory, "a.jsonl"));
     expect(await again(pool, [source], known)).toBe(true);
+  });
+
+  it("is read again exactly when a file of dates that it names has changed, or cannot be had as before", async () => {
+    const config = "calendars: { x: { file: days.ics }, y: { file: more.ics } }\nhistory: { keep: 3 }\njobs: []\n";
+    const source = written({ "a.yaml": config, "b.jsonl": line("b"), "days.ics": DAYS, "more.ics": DAYS });
+    const pool = newPool({ threads: 0 });
+    const { manifest } = await pool.load([source]);
+    const known = parseManifest(JSON.stringify(manifest));
+    expect(known?.files.map(({ name, calendar }) => [name, calendar])).toEqual([
+      ["conf/a.yaml", undefined],
+      ["conf/days.ics", "days.ics"],
+      ["conf/more.ics", "more.ics"],
+      ["conf/b.jsonl", undefined],
+    ]);
+    expect(await again(pool, [source], known)).toBe(false);
+    written({ "days.ics": DAYS.replace("1225", "1226") });
+    expect(await again(pool, [source], known)).toBe(true);
+    written({ "days.ics": DAYS });
+    expect(await again(pool, [source], known)).toBe(false);
+    fs.rmSync(path.join(directory, "more.ics"));
+    expect(await again(pool, [source], known)).toBe(true);
+    const check: ConfigCheck = async ({ path: name }) =>
+      name.endsWith(".ics") ? { code: "config-untrusted", message: "no", path: [] } : null;
+    written({ "more.ics": DAYS });
+    const { definitions, manifest: none } = await pool.load([source], { known, check });
+    expect(
+      definitions?.findings.map(({ located: { file, problem } }) => `${file} ${problem.message}`).slice(0, 2),
+    ).toEqual(["conf/days.ics no", "conf/more.ics no"]);
+    expect(none).toBeNull();
   });
 
   it("is read again when it may not be trusted any more", async () => {

@@ -54,6 +54,9 @@ const TOKENS: readonly string[] = [
   "window: ",
   "policy: ",
   "constraints: ",
+  "calendars: ",
+  "dates: ",
+  "calendar=x",
   "env: ",
   "http: ",
   "on_invalid: ",
@@ -120,13 +123,15 @@ function damaged(sound: string): fc.Arbitrary<string> {
 }
 
 const SOUND: Readonly<Record<ConfigFormat, string>> = {
-  yaml: `defaults: { timezone: Europe/Berlin, policy: { deadline: 30s } }
+  yaml: `calendars:
+  x: { dates: [2026-12-25, 2026-12-31..2027-01-01] }
+defaults: { timezone: Europe/Berlin, policy: { deadline: 30s } }
 jobs:
   - identity: prod/db-backup
     schedule: "0 0 * * *"
     window: { mode: after, duration: 3h }
     distribution: { name: skewEarly, shape: 2 }
-    constraints: { only: "dow=MON-FRI;between=00:00-06:00", avoid: ['dates=2026-12-24..2026-12-31'] }
+    constraints: { only: "dow=MON-FRI;between=00:00-06:00", avoid: ['dates=2026-12-24..2026-12-31', calendar=x] }
     command: [/usr/bin/backup, --full]
     env: &e { MODE: 'it''s', TEXT: "a\\tb" }
   - identity: prod/ping

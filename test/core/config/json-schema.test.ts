@@ -17,7 +17,7 @@ describe("the JSON Schema for editors", () => {
   it("is 2020-12 and knows every field of a file and of a job, each with a description", () => {
     const schema = jobJsonSchema() as { $schema: string; properties: Schema; $defs: { Job: { properties: Schema } } };
     expect(schema.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
-    expect(Object.keys(schema.properties).sort()).toEqual(["defaults", "jobs", ...SETTING_NAMES].sort());
+    expect(Object.keys(schema.properties).sort()).toEqual(["calendars", "defaults", "jobs", ...SETTING_NAMES].sort());
     expect(Object.keys(schema.$defs.Job.properties)).toEqual(Object.keys(JOB_SHAPE.shape));
     const silent = Object.entries(schema.$defs.Job.properties).filter(([, field]) => !hasDescription(field));
     expect(silent).toEqual([]);

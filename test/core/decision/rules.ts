@@ -1,5 +1,6 @@
 /** Rules for tests: a plain one to vary, and arbitrary ones for properties. */
 import * as fc from "fast-check";
+import { mergedRanges } from "../../../src/core/decision/constraint/kind.js";
 import { parseConstraintText } from "../../../src/core/decision/constraints.js";
 import type { Clause, Distribution, SchedulingRule } from "../../../src/core/decision/rule.js";
 import { parseInstant } from "../../../src/core/time/instant.js";
@@ -63,6 +64,14 @@ function clause(kind: Clause["kind"], range: fc.Arbitrary<{ from: number; to: nu
   return fc.record({ kind: fc.constant(kind), ranges: fc.array(range, { minLength: 1, maxLength: 4 }) });
 }
 
+/** As they are read: in their order, with what touches put together. */
+const calendars: fc.Arbitrary<Clause> = fc
+  .record({
+    name: fc.constantFrom("de-holidays", "x", "A.b_1"),
+    ranges: fc.array(dates, { minLength: 1, maxLength: 30 }),
+  })
+  .map(({ name, ranges: written }) => ({ kind: "calendar", name, ranges: mergedRanges(written) }));
+
 export const clauseLists: fc.Arbitrary<readonly Clause[]> = fc.array(
   fc.oneof(
     clause("hours", ranges(0, 23)),
@@ -71,6 +80,7 @@ export const clauseLists: fc.Arbitrary<readonly Clause[]> = fc.array(
     clause("months", ranges(1, 12)),
     clause("between", ranges(0, 1439)),
     clause("date", dates),
+    calendars,
   ),
   { maxLength: 5 },
 );

@@ -37,4 +37,8 @@ describe("a row of the table of constraint kinds", () => {
       expect([...CLAUSE_WORDS].filter(([, kind]) => kind === name).map(([word]) => word)).toEqual(words);
     },
   );
+
+  test("Kubernetes knows the same words", () => {
+    for (const crd of crds) expect(crd).toContain(`self.matches('^ *(${[...CLAUSE_WORDS.keys()].join("|")}) *=.+$')`);
+  });
 });

@@ -179,6 +179,39 @@ describe("reload", () => {
     expect(JSON.parse(here.kron("list", "-o", "json").out)).toHaveLength(1);
   });
 
+  it("S16: a changed file of dates is a changed definition, for a reload and for a start; a broken one changes nothing", async () => {
+    const here = place("");
+    const dates = path.join(here.root, "days.ics");
+    const days = (day: string): void =>
+      fs.writeFileSync(dates, `BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:${day}\nEND:VEVENT\nEND:VCALENDAR\n`, {
+        mode: 0o644,
+      });
+    const used = job("t/a", "true", ", constraints: { avoid: calendar=x }") + job("t/b", "true");
+    here.write(`${used}calendars: { x: { file: days.ics } }\n`);
+    days("20261225");
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    const reload = (): unknown => JSON.parse(here.krond("reload", "-o", "json").out);
+    expect(reload()).toMatchObject({ added: [], removed: [], changed: [], unchanged: 2 });
+    days("20261226");
+    const changed = [{ identity: "t/a", fields: ["constraints"] }];
+    expect(reload()).toMatchObject({ added: [], removed: [], changed, unchanged: 1 });
+    days("20261226T100000");
+    expect(here.krond("reload").status).toBe(2);
+    days("20261226");
+    expect(reload()).toMatchObject({ changed: [], unchanged: 2 });
+    expect(await krond.kill("SIGTERM")).toBe(0);
+    days("20261227");
+    const next = startKrond(here.config, here.state);
+    await next.ready();
+    // As the start read it: had it gone by what it knew of the files, the job would have changed now.
+    expect(JSON.parse(here.kron("plan", "-o", "json").out)).toMatchObject({ changed: [], unchanged: 2 });
+    fs.chmodSync(dates, 0o666);
+    expect(here.krond("reload").out + here.krond("reload").err).toContain(
+      "days.ics may be written by others than its owner",
+    );
+  });
+
   it("S16: kron plan tells what krond reload then does", async () => {
     const here = place(job("t/a", "true") + job("t/b", "true"));
     const krond = startKrond(here.config, here.state);

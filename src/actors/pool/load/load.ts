@@ -6,7 +6,9 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CalendarFiles } from "../../../core/config/calendar/definition.js";
 import { configFormatOf } from "../../../core/config/readers.js";
+import { readCalendarFiles } from "../../../persist/calendar-files.js";
 import {
   type ConfigFile,
   ConfigFiles,
@@ -21,7 +23,7 @@ import type { ConfigManifestFile, LoadedConfiguration, LoadOptions } from "../ty
 import { linePieces, readWhole } from "./line-pieces.js";
 import { Fingerprint, isUnchanged, readerOf } from "./manifest.js";
 import { Merge } from "./merge.js";
-import { type Piece, type PieceForm, type PieceTask, readPiece } from "./piece.js";
+import { type Piece, type PieceForm, type PieceTask, readPiece, textOf } from "./piece.js";
 
 /** A byte of YAML takes so many times as long as one of the line formats. */
 const YAML_WEIGHT = 16;
@@ -108,7 +110,7 @@ class Loading {
   async run(): Promise<LoadedConfiguration> {
     const files = new ConfigFiles(this.#options.check ?? null, (refused) => this.#lanes.note({ refused }));
     try {
-      for (const source of this.#sources) await files.visit(source, (file, opened) => this.#read(file, opened));
+      for (const source of this.#sources) await files.visit(source, (file, opened) => this.#read(file, opened, files));
     } finally {
       await this.#lanes.end();
     }
@@ -119,9 +121,11 @@ class Loading {
     return { definitions, manifest: isKept ? manifest : null, files: files.names, settings };
   }
 
-  async #read({ name, format, crontab }: ConfigFile, { handle }: OpenedConfig): Promise<void> {
+  async #read(file: ConfigFile, { handle }: OpenedConfig, files: ConfigFiles): Promise<void> {
+    const { name, format, crontab } = file;
     const fingerprint = new Fingerprint();
     const seen = (bytes: Uint8Array): void => fingerprint.add(bytes);
+    const calendars: ConfigManifestFile[] = [];
     if (format === "kron" || format === "jsonl") {
       const { pieceBytes: wantedBytes } = this.#planning.limits;
       const pieceBytes = this.#isPooled ? wantedBytes : Math.min(INLINE_PIECE_BYTES, wantedBytes);
@@ -131,10 +135,28 @@ class Loading {
         isFirst = false;
       }
     } else {
-      const form: PieceForm = crontab === undefined ? { kind: "yaml" } : { kind: "crontab", rules: crontab };
-      await this.#put({ file: name, form, bytes: await readWhole(handle, seen) });
+      const bytes = await readWhole(handle, seen);
+      const form: PieceForm =
+        crontab === undefined
+          ? { kind: "yaml", calendarFiles: await this.#readCalendars(file, bytes, files, calendars) }
+          : { kind: "crontab", rules: crontab };
+      await this.#put({ file: name, form, bytes });
     }
-    this.#fingerprints.push(fingerprint.of(name));
+    this.#fingerprints.push(fingerprint.of(name), ...calendars);
+  }
+
+  /** Their fingerprints follow that of the file that names them. */
+  #readCalendars(
+    file: ConfigFile,
+    bytes: Uint8Array,
+    files: ConfigFiles,
+    fingerprints: ConfigManifestFile[],
+  ): Promise<CalendarFiles> {
+    return readCalendarFiles(file, textOf(bytes), files, (calendar, { name }, content) => {
+      const fingerprint = new Fingerprint();
+      fingerprint.add(content);
+      fingerprints.push({ ...fingerprint.of(name), calendar });
+    });
   }
 
   #put(task: PieceTask): Promise<void> {

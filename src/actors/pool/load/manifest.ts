@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { ENGINE_VERSION } from "../../../core/base/version.js";
 import { SETTINGS_DEFAULTS } from "../../../core/config/settings.js";
+import { calendarSource } from "../../../persist/calendar-files.js";
 import type { ConfigFile, ConfigFiles, ConfigSource, OpenedConfig } from "../../../persist/config-files.js";
 import { zoneDataVersion } from "../../zone-data.js";
 import type { ConfigManifest, ConfigManifestFile } from "../types.js";
@@ -54,20 +55,40 @@ export async function isUnchanged(
   onBytes: (bytes: number) => void,
 ): Promise<boolean> {
   let next = 0;
+  let calendars = 0;
   let isSame = true;
   for (const source of sources) {
     if (!isSame) break;
     await files.visit(source, async (file, opened) => {
       isSame &&= await isAsKnown(known.files[next], file, opened, onBytes);
       next += 1;
+      // An unchanged file names the files of dates that it named before.
+      for (let of = known.files[next]; isSame && of?.calendar !== undefined; of = known.files[next]) {
+        isSame = await isCalendarAsKnown(of, of.calendar, file, files, onBytes);
+        next += 1;
+        calendars += 1;
+      }
     });
   }
-  return isSame && next === known.files.length && files.names.length === next;
+  return isSame && next === known.files.length && files.names.length === next - calendars;
+}
+
+/** It is asked for by the same rules as when it was read. */
+async function isCalendarAsKnown(
+  known: ConfigManifestFile,
+  written: string,
+  by: ConfigFile,
+  files: ConfigFiles,
+  onBytes: (bytes: number) => void,
+): Promise<boolean> {
+  const source = calendarSource(by, written);
+  const isSame = await files.readCalendar(source, by.name, (opened) => isAsKnown(known, source, opened, onBytes));
+  return isSame === true;
 }
 
 async function isAsKnown(
   known: ConfigManifestFile | undefined,
-  { name }: ConfigFile,
+  { name }: ConfigSource,
   { handle, stats }: OpenedConfig,
   onBytes: (bytes: number) => void,
 ): Promise<boolean> {

@@ -2,6 +2,7 @@
  * A piece of a configuration on its way from bytes to canonical definitions. The same on this thread and in a worker;
  * what only the whole configuration can tell (repeated identities and settings, the number of jobs) is left for later.
  */
+import type { CalendarFiles } from "../../../core/config/calendar/definition.js";
 import { type CrontabReading, type CrontabRules, readCrontab } from "../../../core/config/crontab/crontab.js";
 import { readJsonLine } from "../../../core/config/line/json-lines.js";
 import { readKronLine } from "../../../core/config/line/kron-line.js";
@@ -15,7 +16,7 @@ export type PieceForm =
   /** Lines of a file, from a line break to a line break. */
   | { readonly kind: "jsonl" | "kron"; readonly isFirst: boolean }
   /** A whole file. */
-  | { readonly kind: "yaml" }
+  | { readonly kind: "yaml"; readonly calendarFiles: CalendarFiles }
   | { readonly kind: "crontab"; readonly rules: CrontabRules };
 
 export interface PieceTask {
@@ -56,7 +57,8 @@ export function isFirstOfFile({ form }: PieceTask): boolean {
 /** `tick` is called now and then, and ends the reading by throwing. */
 export function readPiece({ file, form, bytes }: PieceTask, tick: () => void): Piece {
   const text = textOf(bytes);
-  if (form.kind === "yaml") return wholePiece(readYamlConfig(file, text), text, null);
+  if (form.kind === "yaml")
+    return wholePiece(readYamlConfig(file, text, { calendarFiles: form.calendarFiles }), text, null);
   if (form.kind !== "crontab") return linesPiece(file, form.isFirst, text, LINE_READERS[form.kind], tick);
   const reading = readCrontab(file, text, form.rules);
   return wholePiece(reading, text, reading);

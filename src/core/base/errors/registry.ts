@@ -77,6 +77,8 @@ export const ERRORS = {
   "distribution-parameter-range": validation("a distribution parameter is out of range"),
   "constraint-syntax": validation("a constraint clause is malformed"),
   "constraint-range": validation("a constraint value lies outside its range"),
+  "calendar-unknown": validation("a constraint names a calendar that is not defined for its job"),
+  "calendar-invalid": validation("a calendar or its file of dates cannot be used"),
   "window-overlap": validation("a window is longer than the smallest gap between periods (S11)"),
   "identity-invalid": validation("an identity or salt breaks S37"),
   "identity-duplicate": validation("two jobs share one identity (S37)"),

@@ -5,19 +5,20 @@
  */
 
 import { LIMITS } from "../../base/limits.js";
+import { compileRule } from "../../decision/compile.js";
 import { grainMsOf } from "../../decision/constraints.js";
 import { decide } from "../../decision/decide.js";
 import type { CompiledRule } from "../../decision/model.js";
+import type { Clause } from "../../decision/rule.js";
 import { clampUnit } from "../../decision/sampler.js";
 import { candidateSecond } from "../../decision/window.js";
-import { DAY_MS, type EpochMs, formatInstant, SECOND_MS } from "../../time/instant.js";
+import { type EpochMs, formatInstant, SECOND_MS } from "../../time/instant.js";
+import { calendarsOver } from "./calendars-over.js";
 import { hotSpots } from "./hot-spots.js";
-import type { LintWarning } from "./warning.js";
+import { LINT_HORIZON_MS, type LintWarning } from "./warning.js";
 
-export type { LintWarning } from "./warning.js";
+export { LINT_HORIZON_MS, type LintWarning } from "./warning.js";
 
-/** How far ahead periods are examined. */
-export const LINT_HORIZON_MS = 400 * DAY_MS;
 /** Of a job with more periods than this the next half as many are examined, and as many spread over the horizon. */
 export const LINT_PERIODS_PER_JOB = 2000;
 /** Over all jobs: beyond, each job gets a share, but never fewer than the minimum. */
@@ -35,7 +36,11 @@ export function lintWarnings(jobs: readonly CompiledRule[], at: EpochMs): readon
   const constrained = jobs.filter((job) => job.accepts !== null);
   const share = Math.floor(LINT_PERIODS / Math.max(1, constrained.length));
   const periods = Math.min(LINT_PERIODS_PER_JOB, Math.max(LINT_MIN_PERIODS_PER_JOB, share));
-  return [...constrained.flatMap((job) => constraintWarnings(job, at, periods)), ...hotSpots(jobs, at)];
+  return [
+    ...constrained.flatMap((job) => constraintWarnings(job, at, periods)),
+    ...calendarsOver(jobs, at),
+    ...hotSpots(jobs, at),
+  ];
 }
 
 interface Tally {
@@ -43,11 +48,14 @@ interface Tally {
   /** Shares of the draws that were accepted, for the windows sampled. */
   readonly shares: number[];
   readonly excluded: EpochMs[];
+  /** Excluded by calendars alone: that is what calendars are for. */
+  readonly off: EpochMs[];
   readonly unlucky: EpochMs[];
 }
 
 function constraintWarnings(job: CompiledRule, at: EpochMs, maxPeriods: number): LintWarning[] {
-  const tally: Tally = { periods: 0, shares: [], excluded: [], unlucky: [] };
+  const tally: Tally = { periods: 0, shares: [], excluded: [], off: [], unlucky: [] };
+  const relaxed = withoutCalendars(job);
   let moments = LINT_MOMENTS_PER_JOB;
   for (const nominalAt of periodsAhead(job, at, maxPeriods)) {
     const { chosenAt, windowStartAt, windowEndAt } = decide(job, nominalAt);
@@ -55,12 +63,24 @@ function constraintWarnings(job: CompiledRule, at: EpochMs, maxPeriods: number):
     if (chosenAt === null) {
       const scan = scanWindow(job, windowStartAt, windowEndAt, moments);
       moments -= scan.looked;
-      (scan.isExcluded ? tally.excluded : tally.unlucky).push(nominalAt);
-      if (scan.isExcluded) continue;
+      if (!scan.isExcluded) tally.unlucky.push(nominalAt);
+      else {
+        const isOff = relaxed !== null && !scanWindow(relaxed, windowStartAt, windowEndAt, moments).isExcluded;
+        (isOff ? tally.off : tally.excluded).push(nominalAt);
+        continue;
+      }
     }
     if (tally.shares.length < LINT_WINDOWS_SAMPLED) tally.shares.push(acceptedShare(job, windowStartAt));
   }
   return [...exclusionWarning(job.rule.identity, tally), ...rarityWarning(job.rule.identity, tally)];
+}
+
+/** null: there are none in its constraints. */
+function withoutCalendars({ rule }: CompiledRule): CompiledRule | null {
+  const { only, avoid } = rule.constraints;
+  const isOther = ({ kind }: Clause): boolean => kind !== "calendar";
+  if (only.every(isOther) && avoid.every(isOther)) return null;
+  return compileRule({ ...rule, constraints: { only: only.filter(isOther), avoid: avoid.filter(isOther) } });
 }
 
 /** How much of what the distribution draws the constraints let through. */
@@ -73,10 +93,10 @@ function acceptedShare({ sample, frame, accepts }: CompiledRule, windowStartAt: 
   return accepted / LINT_DRAWS_PER_WINDOW;
 }
 
-function exclusionWarning(identity: string, { periods, excluded }: Tally): LintWarning[] {
-  const [firstAt] = excluded;
-  if (firstAt === undefined) return [];
-  const isAlways = excluded.length === periods;
+function exclusionWarning(identity: string, { periods, excluded, off }: Tally): LintWarning[] {
+  const isAlways = excluded.length + off.length === periods;
+  const firstAt = isAlways ? Math.min(excluded[0] ?? Infinity, off[0] ?? Infinity) : excluded[0];
+  if (firstAt === undefined || periods === 0) return [];
   const which = isAlways ? `all ${periods}` : `${excluded.length} of ${periods}`;
   const message = `the constraints exclude the whole window in ${which} periods examined, the first at ${formatInstant(firstAt)}: these will be unschedulable`;
   const hint = isAlways
@@ -137,7 +157,7 @@ function scanWindow(
   const stepMs = grainMsOf(job.rule.constraints);
   let looked = 0;
   for (let at = startAt; at <= endAt; at = Math.floor(at / stepMs) * stepMs + stepMs) {
-    if (looked >= budget || job.accepts?.(at) === true) return { isExcluded: false, looked };
+    if (looked >= budget || job.accepts === null || job.accepts(at)) return { isExcluded: false, looked };
     looked++;
   }
   return { isExcluded: true, looked };

@@ -4,10 +4,11 @@ import { LIMITS } from "../../base/limits.js";
 import { type Problem, problemAt } from "../../base/problem.js";
 import type { JobDefaults } from "../../job/defaults.js";
 import { describeValue, quote, quotesHint, valueAt } from "../../job/issues.js";
-import { readJobDefinition, readSoundDefaults } from "../../job/schema.js";
+import { type ReadOptions, readJobDefinition, readSoundDefaults } from "../../job/schema.js";
 import { JOB_SHAPE } from "../../job/shape.js";
 import { formatSize } from "../../job/size.js";
 import { didYouMean } from "../../job/suggest.js";
+import { type CalendarFiles, NO_CALENDAR_FILES, readCalendars } from "../calendar/definition.js";
 import { FILE_SHAPE } from "../json-schema.js";
 import {
   byPlace,
@@ -27,11 +28,13 @@ import { type PlacedNode, stretchOf, type YamlItem, YamlValues } from "./values.
 export interface YamlOptions {
   /** Files above this size are read in batches of jobs. The result is the same. */
   readonly wholeChars?: number;
+  /** Days of the files that its calendars name; see `calendarFilesNamed`. */
+  readonly calendarFiles?: CalendarFiles;
 }
 
 export function readYamlConfig(file: string, text: string, options: YamlOptions = {}): ConfigReading {
   const source = text.startsWith("\ufeff") ? text.slice(1) : text;
-  return new YamlFileReader(file, source).read(options.wholeChars);
+  return new YamlFileReader(file, source, options.calendarFiles).read(options.wholeChars);
 }
 
 const NOWHERE: Stretch = { start: 0, end: 1 };
@@ -46,10 +49,13 @@ class YamlFileReader {
   readonly #jobs: LocatedJob[] = [];
   readonly #settings: LocatedSetting[] = [];
   readonly #problems: LocatedProblem[] = [];
+  readonly #calendarFiles: CalendarFiles;
   #defaults: JobDefaults | undefined;
+  #options: ReadOptions = {};
 
-  constructor(file: string, source: string) {
+  constructor(file: string, source: string, calendarFiles: CalendarFiles = NO_CALENDAR_FILES) {
     this.#file = file;
+    this.#calendarFiles = calendarFiles;
     this.#source = source;
     this.#lines = new LineIndex(source);
   }
@@ -110,8 +116,12 @@ class YamlFileReader {
     return items;
   }
 
-  #readFields({ defaults = {}, jobs, ...rest }: Record<string, unknown>, root: PlacedNode): void {
-    const read = readSoundDefaults(defaults ?? {});
+  #readFields({ calendars, defaults = {}, jobs, ...rest }: Record<string, unknown>, root: PlacedNode): void {
+    // First: defaults and jobs may call them by their names.
+    const named = readCalendars(calendars ?? {}, this.#calendarFiles);
+    this.#options = { calendars: named.calendars };
+    this.#addAll(named.problems, root);
+    const read = readSoundDefaults(defaults ?? {}, this.#options);
     this.#defaults = read.defaults;
     this.#addAll(
       read.problems.map((problem) => problemAt(problem, "defaults")),
@@ -136,7 +146,7 @@ class YamlFileReader {
   #readJob(item: YamlItem): void {
     const identity = identityOf(item.raw);
     for (const { problem, start, end } of item.problems) this.#add(problem, { start, end }, identity);
-    const read = readJobDefinition(item.raw, this.#defaults);
+    const read = readJobDefinition(item.raw, this.#defaults, this.#options);
     if (!read.ok) {
       // What a value could not be read as is told; that something is missing in its place needs no second word.
       const told = new Set(item.problems.map(({ start }) => start));

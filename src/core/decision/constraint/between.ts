@@ -1,7 +1,7 @@
 /** Times of day, to the minute, both ends included: `between=22:00-06:00`. */
 import type { Problem } from "../../base/problem.js";
 import { MINUTE_MS } from "../../time/instant.js";
-import { type ConstraintKind, type IntRange, rangeOf } from "./kind.js";
+import { type ConstraintKind, type IntRange, listOf, rangeOf } from "./kind.js";
 import { type Piece, problem, quote, splitOnce } from "./pieces.js";
 
 const MINUTES_PER_HOUR = 60;
@@ -9,8 +9,9 @@ const HOURS_PER_DAY = 24;
 
 export const BETWEEN: ConstraintKind = {
   words: ["between"],
-  read: (_, element, problems) => readTimes(element, problems),
-  format: (ranges) => `between=${ranges.map(({ from, to }) => `${formatMinute(from)}-${formatMinute(to)}`).join(",")}`,
+  read: listOf((_, element, problems) => readTimes(element, problems)),
+  format: ({ ranges }) =>
+    `between=${ranges.map(({ from, to }) => `${formatMinute(from)}-${formatMinute(to)}`).join(",")}`,
   judged: (_, minute) => minute,
   grainMs: MINUTE_MS,
 };

@@ -2,17 +2,22 @@
 import type { Problem } from "../../base/problem.js";
 import { daysFromCivil, daysInMonth } from "../../time/civil.js";
 import { DAY_MS, formatInstant } from "../../time/instant.js";
-import { type ConstraintKind, type IntRange, QUARTER_MS, rangeOf } from "./kind.js";
+import { type ConstraintKind, type IntRange, listOf, QUARTER_MS, rangeOf } from "./kind.js";
 import { type Piece, problem, quote, splitOnce } from "./pieces.js";
 
 export const DATE: ConstraintKind = {
   words: ["date", "dates"],
-  read: (word, element, problems) => readDates(element, word === "dates", problems),
-  format: (ranges) =>
+  read: listOf((word, element, problems) => readDates(element, word === "dates", problems)),
+  format: ({ ranges }) =>
     `${ranges.every(({ from, to }) => from === to) ? "date" : "dates"}=${ranges.map(formatDays).join(",")}`,
   judged: (days) => days,
   grainMs: QUARTER_MS,
 };
+
+/** A day or a range of days, `A..B`, as days since 1970-01-01; null when it is wrong, which is noted. */
+export function readDays(element: Piece, problems: Problem[]): IntRange | null {
+  return readDates(element, true, problems);
+}
 
 function readDates(element: Piece, rangesAllowed: boolean, problems: Problem[]): IntRange | null {
   const [first, second] = splitOnce(element, "..");
@@ -48,15 +53,15 @@ function readDate(piece: Piece, problems: Problem[]): number | null {
 }
 
 /** Days since 1970-01-01, or null for a day that no calendar has. */
-function daysOfDate(year: number, month: number, day: number): number | null {
+export function daysOfDate(year: number, month: number, day: number): number | null {
   const exists = month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
   return exists ? daysFromCivil(year, month, day) : null;
 }
 
-function formatDays({ from, to }: IntRange): string {
+export function formatDays({ from, to }: IntRange): string {
   return from === to ? formatDay(from) : `${formatDay(from)}..${formatDay(to)}`;
 }
 
-function formatDay(days: number): string {
+export function formatDay(days: number): string {
   return formatInstant(days * DAY_MS).slice(0, "YYYY-MM-DD".length);
 }

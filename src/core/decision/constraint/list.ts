@@ -1,6 +1,6 @@
 /** The kinds that are lists of small numbers, with names or without: `hours=9-17,20`, `dow=MON-FRI`. */
 import type { Problem } from "../../base/problem.js";
-import { type ConstraintKind, type IntRange, QUARTER_MS, rangeOf } from "./kind.js";
+import { type ConstraintKind, type IntRange, listOf, QUARTER_MS, rangeOf } from "./kind.js";
 import { type Piece, problem, quote, splitOnce } from "./pieces.js";
 
 interface ListRule {
@@ -20,8 +20,8 @@ export function listKind(rule: ListRule): ConstraintKind {
   const { word, judged, format = String } = rule;
   return {
     words: [word],
-    read: (_, element, problems) => readElement(rule, element, problems),
-    format: (ranges) => `${word}=${ranges.map((range) => formatRange(range, format)).join(",")}`,
+    read: listOf((_, element, problems) => readElement(rule, element, problems)),
+    format: ({ ranges }) => `${word}=${ranges.map((range) => formatRange(range, format)).join(",")}`,
     judged,
     grainMs: QUARTER_MS,
   };

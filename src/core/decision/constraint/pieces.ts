@@ -35,7 +35,8 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 37)}...` : text);
 }
 
-function trimmed(part: string, start: number): Piece {
+/** A part of a text that begins at `start`, without the blanks around it. */
+export function trimmed(part: string, start: number): Piece {
   const text = part.trim();
   const begin = start + (part.length - part.trimStart().length);
   return text === "" ? { text, start, end: start + part.length } : { text, start: begin, end: begin + text.length };

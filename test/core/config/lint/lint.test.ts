@@ -44,6 +44,22 @@ describe("constraints that leave nothing of a window", () => {
       ],
     ],
     ["on a date too far ahead", { constraints: { avoid: "date=2027-12-24" } }, []],
+    ["on days of a calendar, which is what it is for", { constraints: { avoid: "calendar=x(2026-12-25)" } }, []],
+    ["outside of a calendar", { constraints: { only: "calendar=x(2026-12-25,2027-12-01)" } }, []],
+    [
+      "on days of a calendar and on others",
+      { constraints: { avoid: "calendar=x(2026-12-25,2027-12-21..2027-12-22);date=2027-12-22,2027-12-23" } },
+      [
+        "window-excluded: the constraints exclude the whole window in 2 of 400 periods examined, the first at 2027-12-22T03:00:00Z: these will be unschedulable",
+      ],
+    ],
+    [
+      "always, by a calendar",
+      { constraints: { avoid: "calendar=x(2020-01-01..2040-01-01)" } },
+      [
+        "window-excluded: the constraints exclude the whole window in all 400 periods examined, the first at 2026-11-19T03:00:00Z: these will be unschedulable",
+      ],
+    ],
     ["by the clock of the job's zone", { timezone: "Asia/Tokyo", constraints: { only: "hours=3" } }, []],
     [
       "by the last minute of a window, which still counts",
@@ -162,5 +178,34 @@ describe("hot spots", () => {
     ["no jobs", []],
   ])("%s", (_title, all) => {
     expect(lintWarnings(all, AT)).toEqual([]);
+  });
+});
+
+describe("calendars whose dates are over", () => {
+  const used = (avoid: string, identity = "a"): CompiledRule =>
+    job({ window: { duration: "1h" }, constraints: { avoid } }, identity);
+  const overIn = (...jobs: readonly CompiledRule[]): readonly string[] =>
+    lintWarnings(jobs, AT).flatMap(({ kind, message }) => (kind === "calendar-over" ? [message] : []));
+
+  it.each([
+    { name: "a day tomorrow", avoid: "calendar=x(2026-11-19)", warnings: 0 },
+    { name: "a day at the end of the time that is looked at", avoid: "calendar=x(2027-12-23)", warnings: 0 },
+    { name: "a range around it all", avoid: "calendar=x(2020-01-01..2040-01-01)", warnings: 0 },
+    { name: "days before and long after", avoid: "calendar=x(2026-11-01,2028-01-01)", warnings: 1 },
+    { name: "days of the past", avoid: "calendar=x(2020-01-01)", warnings: 1 },
+    { name: "dates without a name", avoid: "date=2020-01-01", warnings: 0 },
+  ])("$name: $warnings", ({ avoid, warnings }) => {
+    expect(overIn(used(avoid))).toHaveLength(warnings);
+  });
+
+  it("one warning a calendar, with its last day and its jobs", () => {
+    const jobs = ["a", "b"].map((identity) =>
+      used("calendar=x(2020-01-01..2020-01-03);calendar=y(2026-12-01)", identity),
+    );
+    const over = lintWarnings(jobs, AT).filter(({ kind }) => kind === "calendar-over");
+    expect(over).toMatchObject([{ identities: ["a", "b"] }]);
+    expect(over[0]?.message).toBe(
+      "the calendar x has no date in the next 400 days, its last one is 2020-01-03; 2 jobs use it",
+    );
   });
 });
