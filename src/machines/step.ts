@@ -309,7 +309,7 @@ function define(draft: Draft, hash: string, carriedAt: EpochMs | null): void {
   draft.tellJob({ type: "CONFIGURED", isSuspended: policy.suspend, historyLimit });
   draft.tellJob({ type: "DEFINED", hash, carriedAt, now: draft.moment.now });
   // S43: one more attempt than there are to be by now.
-  if ((draft.document.Retry?.Attempt ?? 0) > (policy.retry?.max ?? 0) + 1) {
+  if ((draft.document.Retry?.Attempt ?? 0) > (policy.retry?.limit ?? 0) + 1) {
     draft.tellJob({ type: "RETRY_DROPPED", now: draft.moment.now });
   }
   draft.passedAt = null;

@@ -165,19 +165,17 @@ export const POLICY_SHAPE = z
 
 const RETRY_SHAPE = z
   .strictObject({
-    max: z.int().min(1).max(LIMITS.retries).meta({ description: "Attempts after the first." }).optional(),
-    backoff: text(
-      "From the end of an attempt to the next: 30s..10m doubles, 30s is always the same; 30s..10m by default.",
-      {
-        examples: ["30s..10m", "1m"],
-      },
-    ).optional(),
+    limit: z.int().min(1).max(LIMITS.retries).meta({ description: "Further attempts after the first." }).optional(),
+    backoff: durationText("From the end of the first attempt to the next, doubled each time; 30s by default.", [
+      "30s",
+    ]).optional(),
+    max_backoff: durationText("The longest time between two attempts; 10m by default.", ["10m"]).optional(),
     on: z
       .union([z.string(), z.array(z.union([z.string(), z.int()]))])
       .meta({
         description:
-          "After which endings: exit, timeout, answered, failed, unseen, or exit codes; all but unseen by default.",
-        examples: [["exit", "timeout"], [75]],
+          "After which endings: exit codes, exit, timeout, answered, failed, unseen; all but unseen by default.",
+        examples: [[1, 75, "timeout"], ["exit"]],
       })
       .optional(),
   })

@@ -36,7 +36,7 @@ export function retryAfter(
 ): RetryState | null {
   const of = attemptOf(ended);
   if (rule === null || of === null || document.RemovedAt !== undefined) return null;
-  if (of.attempt > rule.max || of.periodId !== document.LastHandledPeriodID || !isRetried(rule, ending)) return null;
+  if (of.attempt > rule.limit || of.periodId !== document.LastHandledPeriodID || !isRetried(rule, ending)) return null;
   const at = Math.max(ceilToSecond(now + delayMs(rule, of.attempt)), slotAfter(document));
   return { PeriodID: of.periodId, Attempt: of.attempt + 1, At: formatInstant(at) };
 }
@@ -69,8 +69,8 @@ function isExit(ending: Ending, code: number): boolean {
 }
 
 /** Doubles from attempt to attempt. */
-export function delayMs({ firstMs, longestMs }: RetryRule, failed: number): number {
-  return Math.min(firstMs * 2 ** (failed - 1), longestMs);
+export function delayMs({ backoffMs, maxBackoffMs }: RetryRule, failed: number): number {
+  return Math.min(backoffMs * 2 ** (failed - 1), maxBackoffMs);
 }
 
 /** S40: slots of a source only go forward, whatever the clock does. */

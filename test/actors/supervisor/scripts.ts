@@ -183,26 +183,35 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     seconds: 66,
   },
   retry: {
-    jobs: [job("a", "*/2 * * * *", { policy: PATIENT, retry: { max: 3, backoff: "5s..15s" } })],
+    jobs: [job("a", "*/2 * * * *", { policy: PATIENT, retry: { limit: 3, backoff: "5s", max_backoff: "15s" } })],
     behaviour: () => ({ runMs: 2_000, exitCode: 3 }),
     seconds: 170,
   },
   "retry that the next period comes before": {
-    jobs: [job("a", EVERY_MINUTE, { policy: PATIENT, retry: { max: 5, backoff: "25s" } })],
+    jobs: [job("a", EVERY_MINUTE, { policy: PATIENT, retry: { limit: 5, backoff: "25s", max_backoff: "25s" } })],
     behaviour: () => ({ runMs: 1_000, exitCode: 3 }),
     seconds: 125,
   },
   "retry of what nobody saw end": {
     jobs: [
-      webhook("a", "*/2 * * * *", { policy: PATIENT, retry: { max: 2, backoff: "5s", on: ["unseen", "answered"] } }),
-      job("b", "*/2 * * * *", { policy: PATIENT, retry: { max: 2, backoff: "5s", on: ["unseen"] } }),
+      webhook("a", "*/2 * * * *", {
+        policy: PATIENT,
+        retry: { limit: 2, backoff: "5s", max_backoff: "5s", on: ["unseen", "answered"] },
+      }),
+      job("b", "*/2 * * * *", {
+        policy: PATIENT,
+        retry: { limit: 2, backoff: "5s", max_backoff: "5s", on: ["unseen"] },
+      }),
     ],
     answer: () => ({ status: 503, answerMs: 3_000 }),
     seconds: 150,
   },
   "retry, paused and by hand": {
     jobs: [
-      job("a", "1-59/3 * * * *", { policy: { ...PATIENT, concurrency: "forbid" }, retry: { max: 3, backoff: "10s" } }),
+      job("a", "1-59/3 * * * *", {
+        policy: { ...PATIENT, concurrency: "forbid" },
+        retry: { limit: 3, backoff: "10s", max_backoff: "10s" },
+      }),
     ],
     behaviour: () => ({ runMs: 3_000, exitCode: 1 }),
     deeds: {

@@ -119,7 +119,7 @@ function* retries({ begun, definition }: SlotCase): Iterable<string> {
     const name = `${definition.identity}@${periodId}`;
     const before = begun.slice(0, index).filter((run) => run.periodId === periodId);
     const nextAt = schedule.next(instantOf(periodId));
-    if (retry === undefined || before.length > retry.max) yield `${name} was tried ${before.length + 1} times`;
+    if (retry === undefined || before.length > retry.limit) yield `${name} was tried ${before.length + 1} times`;
     // A claim that came to nothing in a crash was not seen to end either.
     const isSeen = retry?.on.includes("unseen") !== true;
     if (isSeen && !before.some((run) => run.source === null)) yield `${name} was retried before it was tried`;

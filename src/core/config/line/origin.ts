@@ -44,7 +44,7 @@ function spanInWord(word: Word, span: TextSpan | undefined): TextSpan {
 
 /** Values that are not texts in a definition. What does not look like one stays a text, and is refused as such. */
 const BOOLEANS = new Set(["policy\nsuspend", "shell"]);
-const NUMBERS = new Set(["policy\nmax_active", "retry\nmax", "distribution\nshape", "distribution\nlambda"]);
+const NUMBERS = new Set(["policy\nmax_active", "retry\nlimit", "distribution\nshape", "distribution\nlambda"]);
 const NUMBER_TEXT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 export function typedText(path: readonly string[], text: string): string | number | boolean {
