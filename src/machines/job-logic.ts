@@ -4,7 +4,9 @@ import { assertNever } from "../core/base/result.js";
 import type { Decision } from "../core/decision/model.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
 import type { RetryRule } from "../core/job/definition.js";
+import type { SlotOccasion } from "../core/period/occasion.js";
 import { isPaused, type RunKey } from "../core/period/policy.js";
+import { noteBoot } from "../core/state/boot.js";
 import { define, pause, resume, retire } from "../core/state/definition-transitions.js";
 import { activeStates, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
@@ -15,6 +17,7 @@ import {
   claimPeriod,
   claimSlot,
   closePeriod,
+  closeSlot,
   dropRetry,
   type SlotClaim,
 } from "../core/state/period-transitions.js";
@@ -51,6 +54,14 @@ export type RecordEvent =
     }
   | ({ readonly type: "CLAIM_SLOT"; readonly now: EpochMs } & SlotClaim)
   | { readonly type: "CLOSE"; readonly decision: Decision; readonly closing: Closing; readonly now: EpochMs }
+  | {
+      readonly type: "CLOSE_SLOT";
+      readonly slot: SlotOccasion;
+      readonly closing: Closing;
+      readonly now: EpochMs;
+    }
+  /** S44. */
+  | { readonly type: "BOOTED"; readonly bootId: string; readonly isPast: boolean; readonly now: EpochMs }
   | { readonly type: "RUN_CONFIRMED"; readonly run: RunKey }
   | {
       readonly type: "RUN_ENDED";
@@ -61,7 +72,14 @@ export type RecordEvent =
       readonly now: EpochMs;
     }
   | { readonly type: "RETRY_DROPPED"; readonly now: EpochMs }
-  | { readonly type: "DEFINED"; readonly hash: string; readonly carriedAt: EpochMs | null; readonly now: EpochMs }
+  | {
+      readonly type: "DEFINED";
+      readonly hash: string;
+      readonly carriedAt: EpochMs | null;
+      /** S44. Absent: no. */
+      readonly isReboot?: boolean;
+      readonly now: EpochMs;
+    }
   | { readonly type: "REMOVED"; readonly now: EpochMs }
   | { readonly type: "PAUSED"; readonly untilAt: EpochMs; readonly reason: string; readonly now: EpochMs }
   | { readonly type: "RESUMED"; readonly now: EpochMs }
@@ -103,6 +121,10 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
       return claimSlot(document, event, event.now);
     case "CLOSE":
       return closePeriod(document, event.decision, event.closing, event.now, historyLimit);
+    case "CLOSE_SLOT":
+      return closeSlot(document, event.slot, event.closing, event.now, historyLimit);
+    case "BOOTED":
+      return noteBoot(document, event.bootId, event.isPast, event.now);
     case "RUN_CONFIRMED":
       return { document: confirmRun(document, event.run), facts: [] };
     case "RUN_ENDED":
@@ -110,7 +132,7 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
     case "RETRY_DROPPED":
       return dropRetry(document, event.now);
     case "DEFINED":
-      return define(document, event.hash, event.carriedAt, event.now);
+      return define(document, event.hash, event.carriedAt, event.now, event.isReboot);
     case "REMOVED":
       return retire(document, event.now);
     case "PAUSED":

@@ -2,7 +2,7 @@
  * Which occasion of a job is the live one: the next period of its schedule, or the slot that its interval, its pace or a
  * hint has planned (S13, S40, S41). Works on the draft of one step, and judges nothing.
  */
-import type { Decision } from "../core/decision/model.js";
+import { type Decision, hasPeriods } from "../core/decision/model.js";
 import { governedOccasion, isGoverned, isHinted } from "../core/period/governed.js";
 import { retryDelayMs } from "../core/period/lateness.js";
 import { type CronOccasion, cronOccasion, dueAt, type Occasion } from "../core/period/occasion.js";
@@ -57,7 +57,7 @@ export function aftermathOf(draft: Draft, left: JobStanding["hints"], endedAt: E
   const { scope, engine, document, moment } = draft;
   const standing = standingOf(document);
   const goesOn = left !== undefined && isHinted({ ...standing, hints: left }, moment.now);
-  if (goesOn || scope.compiled.everyMs !== null) {
+  if (goesOn || !hasPeriods(scope.compiled)) {
     return null;
   }
   const { liveAt, gap } = engine.planOnReturn(scope.compiled, standing, endedAt);
@@ -161,7 +161,7 @@ function planGoverned(draft: Draft): void {
 /** The period that the schedule alone would have next; null: none, or it cannot be decided for now. */
 function nextPeriodOf(draft: Draft): CronOccasion | null {
   const { undecided, moment, passedAt, engine, scope, document } = draft;
-  if (scope.compiled.everyMs !== null || (undecided !== null && moment.now < undecided.retryAt)) {
+  if (!hasPeriods(scope.compiled) || (undecided !== null && moment.now < undecided.retryAt)) {
     return null;
   }
   const isReturning = draft.mustReturn || passedAt === null;

@@ -8,6 +8,7 @@ import { decide } from "../core/decision/decide.js";
 import type { CompiledRule } from "../core/decision/model.js";
 import type { JobDefinition } from "../core/job/definition.js";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../core/time/instant.js";
+import { judgeBoots } from "./boot-oracle.js";
 import { type Circumstances, countUp, type JobHistory, minuteOf, type Span } from "./job-history.js";
 import type { RecordedOutcome } from "./records.js";
 import { judgeRetries } from "./retry-oracle.js";
@@ -57,6 +58,7 @@ export function judgeJob(job: JobHistory, circumstances: Circumstances): Judgeme
     ...untimely(job, circumstances),
     ...judgeSlots(job, circumstances),
     ...judgeRetries(job, circumstances),
+    ...judgeBoots(job, circumstances),
   ];
   return { fates, violations };
 }

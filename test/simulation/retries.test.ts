@@ -29,6 +29,7 @@ describe("the check finds out", () => {
     settings: SETTINGS_DEFAULTS,
     absences: [],
     repeats: [],
+    boots: [],
   };
   const PERIOD = formatInstant(FROM);
   const history = (failedAfterMs: readonly number[], startedAfterMs: readonly number[]): JobHistory => {

@@ -231,10 +231,13 @@ export const JOB_SHAPE = z
       maxLength: LIMITS.identityBytes,
       examples: ["prod/db-backup"],
     }),
-    schedule: text("Cron: minute hour day month weekday; a macro such as @hourly; or an interval, @every 90s.", {
-      maxLength: LIMITS.expressionChars,
-      examples: ["0 3 * * *", "@hourly", "@every 90s"],
-    }).optional(),
+    schedule: text(
+      "Cron: minute hour day month weekday; a macro such as @hourly; an interval, @every 90s; or @reboot.",
+      {
+        maxLength: LIMITS.expressionChars,
+        examples: ["0 3 * * *", "@hourly", "@every 90s", "@reboot"],
+      },
+    ).optional(),
     every: durationText("A fixed interval from the start of one run to the next, instead of a schedule.", [
       "90s",
     ]).optional(),

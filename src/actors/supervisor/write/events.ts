@@ -33,6 +33,7 @@ export type SupervisorEventName =
   | "hint_ended"
   | "retry_planned"
   | "retry_dropped"
+  | "boot"
   | "removed"
   | "adopted"
   | "claim_refused"
@@ -70,6 +71,13 @@ function outcomeEvent(
   }
 }
 
+function closedEvent({ at, identity, ...fact }: Extract<LedgerFact, { kind: "slot_closed" }>): SupervisorEvent {
+  const { outcome, reason, source, slotAt } = fact;
+  const event = outcome === "missed" ? "missed_deadline" : "skipped_concurrency";
+  const fields = { outcome, reason, source };
+  return { at, identity, periodId: formatInstant(slotAt), event, component: "policy", level: "info", fields };
+}
+
 /** A fact as a line of the log. */
 export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): SupervisorEvent {
   const { at, identity } = fact;
@@ -104,6 +112,14 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
       const fields = { attempt };
       return { at, identity, periodId, event: "retry_dropped", component: "scheduler", level: "info", fields };
     }
+    case "boot": {
+      const { bootId, slotAt } = fact;
+      const about = slotAt === null ? {} : { periodId: formatInstant(slotAt) };
+      const fields = { boot_id: bootId, is_due: slotAt !== null };
+      return { at, identity, ...about, event: "boot", component: "scheduler", level: "info", fields };
+    }
+    case "slot_closed":
+      return closedEvent(fact);
     case "periods_not_evaluated": {
       const { count, isCountExact, firstAt, lastAt, reason } = fact;
       const fields = {
