@@ -297,9 +297,10 @@ export class Draft {
   private settle(closing: Closing): void {
     const context = this.period?.context;
     if (context === undefined) return;
-    const { decision } = context.occasion;
-    if (decision === null) throw new Error(`invariant broken: a slot of ${this.document.Identity} was closed`);
-    this.tellJob({ type: "CLOSE", decision, closing, now: this.moment.now });
+    const { occasion } = context;
+    const { now } = this.moment;
+    if (occasion.decision === null) this.tellJob({ type: "CLOSE_SLOT", slot: occasion, closing, now });
+    else this.tellJob({ type: "CLOSE", decision: occasion.decision, closing, now });
     this.pass(context, closing);
   }
 

@@ -4,8 +4,10 @@ import { assertNever } from "../core/base/result.js";
 import type { Decision } from "../core/decision/model.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
 import type { RetryRule } from "../core/job/definition.js";
+import type { SlotOccasion } from "../core/period/occasion.js";
 import { isPaused, type RunKey } from "../core/period/policy.js";
 import type { Aftermath } from "../core/state/aftermath.js";
+import { noteBoot } from "../core/state/boot.js";
 import { define, pause, redate, resume, retire } from "../core/state/definition-transitions.js";
 import { activeStates, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
@@ -16,6 +18,7 @@ import {
   claimPeriod,
   claimSlot,
   closePeriod,
+  closeSlot,
   dropRetry,
   type SlotClaim,
 } from "../core/state/period-transitions.js";
@@ -52,6 +55,14 @@ export type RecordEvent =
     }
   | ({ readonly type: "CLAIM_SLOT"; readonly now: EpochMs } & SlotClaim)
   | { readonly type: "CLOSE"; readonly decision: Decision; readonly closing: Closing; readonly now: EpochMs }
+  | {
+      readonly type: "CLOSE_SLOT";
+      readonly slot: SlotOccasion;
+      readonly closing: Closing;
+      readonly now: EpochMs;
+    }
+  /** S44. */
+  | { readonly type: "BOOTED"; readonly bootId: string; readonly isPast: boolean; readonly now: EpochMs }
   | { readonly type: "RUN_CONFIRMED"; readonly run: RunKey }
   | {
       readonly type: "RUN_ENDED";
@@ -62,7 +73,14 @@ export type RecordEvent =
       readonly now: EpochMs;
     }
   | { readonly type: "RETRY_DROPPED"; readonly now: EpochMs }
-  | { readonly type: "DEFINED"; readonly hash: string; readonly carriedAt: EpochMs | null; readonly now: EpochMs }
+  | {
+      readonly type: "DEFINED";
+      readonly hash: string;
+      readonly carriedAt: EpochMs | null;
+      /** S44. Absent: no. */
+      readonly isReboot?: boolean;
+      readonly now: EpochMs;
+    }
   /** S14: the clock is behind what the document is dated. */
   | { readonly type: "REDATED"; readonly now: EpochMs }
   | { readonly type: "REMOVED"; readonly now: EpochMs }
@@ -113,6 +131,10 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
       return claimSlot(document, event, event.now);
     case "CLOSE":
       return closePeriod(document, event.decision, event.closing, event.now, historyLimit);
+    case "CLOSE_SLOT":
+      return closeSlot(document, event.slot, event.closing, event.now, historyLimit);
+    case "BOOTED":
+      return noteBoot(document, event.bootId, event.isPast, event.now);
     case "RUN_CONFIRMED":
       return { document: confirmRun(document, event.run), facts: [] };
     case "RUN_ENDED":
@@ -120,7 +142,7 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
     case "RETRY_DROPPED":
       return dropRetry(document, event.now);
     case "DEFINED":
-      return define(document, event.hash, event.carriedAt, event.now);
+      return define(document, event.hash, event.carriedAt, event.now, event.isReboot);
     case "REDATED":
       return redate(document, event.now);
     case "REMOVED":

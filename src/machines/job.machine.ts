@@ -39,6 +39,8 @@ const RECORDED = {
   CLOSE: ROW,
   RUN_ENDED: ROW,
   RETRY_DROPPED: ROW,
+  CLOSE_SLOT: ROW,
+  BOOTED: ROW,
   DEFINED: ROW,
   REDATED: ROW,
   REMOVED: ROW,
@@ -124,7 +126,7 @@ const definition = setup({
     /** How far the live period is; the period itself is a machine of its own. */
     period: {
       initial: "none",
-      on: { PLANNED: ".planned", CLAIM: ".none", CLOSE: ".none", PASSED: ".none" },
+      on: { PLANNED: ".planned", CLAIM: ".none", CLOSE: ".none", CLOSE_SLOT: ".none", PASSED: ".none" },
       states: {
         none: {},
         planned: { on: { DUE: "eligible" } },

@@ -2,7 +2,7 @@
  * Which occasion of a job is the live one: the next period of its schedule, or the slot that its interval, its pace or a
  * hint has planned (S13, S40, S41). Works on the draft of one step, and judges nothing.
  */
-import type { Decision } from "../core/decision/model.js";
+import { type Decision, hasPeriods } from "../core/decision/model.js";
 import { gapCause } from "../core/period/cause.js";
 import { governedOccasion, isGoverned, isHinted } from "../core/period/governed.js";
 import { retryDelayMs } from "../core/period/lateness.js";
@@ -57,14 +57,14 @@ export function take(draft: Draft, nominalAt: EpochMs | null): void {
 export function aftermathOf(draft: Draft, left: JobStanding["hints"], endedAt: EpochMs): Aftermath | null {
   const { scope, document, moment } = draft;
   const goesOn = left !== undefined && isHinted({ ...standingOf(document), hints: left }, moment.now);
-  return goesOn || scope.compiled.everyMs !== null ? null : passedUntil(draft, endedAt, null);
+  return goesOn || !hasPeriods(scope.compiled) ? null : passedUntil(draft, endedAt, null);
 }
 
 /** S17: what passed in a pause is not evaluated. null: the pause catches up, or there is nothing that could have passed. */
 export function aftermathOfPause(draft: Draft, endedAt: EpochMs): Aftermath | null {
   const { scope, document } = draft;
   const standing = standingOf(document);
-  const isFree = scope.compiled.everyMs === null && !isHinted(standing, endedAt);
+  const isFree = hasPeriods(scope.compiled) && !isHinted(standing, endedAt);
   if (!isFree || standing.catchesUp === true || document.RemovedAt !== undefined) {
     return null;
   }
@@ -177,7 +177,7 @@ function planGoverned(draft: Draft): void {
 /** The period that the schedule alone would have next; null: none, or it cannot be decided for now. */
 function nextPeriodOf(draft: Draft): CronOccasion | null {
   const { undecided, moment, passedAt, engine, scope, document } = draft;
-  if (scope.compiled.everyMs !== null || (undecided !== null && moment.now < undecided.retryAt)) {
+  if (!hasPeriods(scope.compiled) || (undecided !== null && moment.now < undecided.retryAt)) {
     return null;
   }
   const isReturning = draft.mustReturn || passedAt === null;

@@ -53,6 +53,8 @@ export type ActivationEvent =
    */
   | { readonly type: "DEFINE"; readonly hash: string; readonly carriedAt: EpochMs | null }
   | { readonly type: "REMOVE" }
+  /** S44: the boot of the machine that this is. `isPast`: the definition is younger than the daemon's first look in it. */
+  | { readonly type: "BOOT"; readonly bootId: string; readonly isPast: boolean }
   | { readonly type: "PAUSE"; readonly untilAt: EpochMs; readonly reason: string; readonly catchesUp?: boolean }
   | { readonly type: "RESUME" }
   /** S41: from here on, and until its TTL, this says when the job runs. */
@@ -104,6 +106,9 @@ function receive(draft: Draft, event: ActivationEvent): void {
       return;
     case "REMOVE":
       remove(draft);
+      return;
+    case "BOOT":
+      noteBoot(draft, event.bootId, event.isPast);
       return;
     case "PAUSE":
       draft.tellJob({ ...event, type: "PAUSED", now: draft.moment.now });
@@ -347,16 +352,26 @@ function run(draft: Draft, source: AskedSource, slotAt: EpochMs): void {
 
 /** S16: the decision of the first unhandled period is made anew, and a gate that was made for the old one is closed. */
 function define(draft: Draft, hash: string, carriedAt: EpochMs | null): void {
-  const { policy, historyLimit } = draft.scope;
+  const { policy, historyLimit, compiled } = draft.scope;
   dropLive(draft);
   draft.tellJob({ type: "CONFIGURED", isSuspended: policy.suspend, historyLimit });
-  draft.tellJob({ type: "DEFINED", hash, carriedAt, now: draft.moment.now });
+  draft.tellJob({ type: "DEFINED", hash, carriedAt, isReboot: compiled.isReboot, now: draft.moment.now });
   // S43: one more attempt than there are to be by now.
-  if ((draft.document.Retry?.Attempt ?? 0) > (policy.retry?.max ?? 0) + 1) {
+  if ((draft.document.Retry?.Attempt ?? 0) > (policy.retry?.limit ?? 0) + 1) {
     draft.tellJob({ type: "RETRY_DROPPED", now: draft.moment.now });
   }
   draft.passedAt = null;
   evaluate(draft, true);
+}
+
+/** S44: what was pending of the boot before is given up with it. */
+function noteBoot(draft: Draft, bootId: string, isPast: boolean): void {
+  if (draft.document.Boot?.ID === bootId) {
+    return;
+  }
+  dropLive(draft);
+  draft.tellJob({ type: "BOOTED", bootId, isPast, now: draft.moment.now });
+  evaluate(draft, false);
 }
 
 /** S16: nothing new is started; what runs is watched to its end. */

@@ -147,6 +147,7 @@ export class Chronicle implements HostWitness, RequestWitness {
     if (isAskedSource(source)) job.manual += 1;
     else if (source === "interval") job.intervals += 1;
     else if (source === "retry") job.retried += 1;
+    else if (source === "reboot") job.atBoot += 1;
     else if (!isPeriod(source)) job.hinted += 1;
     this.running += 1;
     if (this.running > this.runningPeak.count) this.runningPeak = { count: this.running, at: startedAt };

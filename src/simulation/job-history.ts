@@ -51,6 +51,8 @@ export interface Circumstances {
   readonly absences: readonly Span[];
   /** The clock was moved back over these instants: they came twice. */
   readonly repeats: readonly Span[];
+  /** When a daemon started for the first time in each boot of the machine. */
+  readonly boots: readonly EpochMs[];
 }
 
 export interface GapOnRecord {
@@ -88,6 +90,7 @@ export class JobHistory {
   intervals = 0;
   hinted = 0;
   retried = 0;
+  atBoot = 0;
   /** By period: when an attempt of it ended badly. */
   readonly failures = new Map<string, EpochMs[]>();
   overlaps = 0;

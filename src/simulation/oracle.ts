@@ -9,6 +9,7 @@ import type { CompiledRule } from "../core/decision/model.js";
 import type { JobDefinition } from "../core/job/definition.js";
 import { longestDeadlineMs } from "../core/period/lateness.js";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../core/time/instant.js";
+import { judgeBoots } from "./boot-oracle.js";
 import { type Circumstances, countUp, type JobHistory, minuteOf, type Span } from "./job-history.js";
 import type { RecordedOutcome } from "./records.js";
 import { judgeRetries } from "./retry-oracle.js";
@@ -58,6 +59,7 @@ export function judgeJob(job: JobHistory, circumstances: Circumstances): Judgeme
     ...untimely(job, circumstances),
     ...judgeSlots(job, circumstances),
     ...judgeRetries(job, circumstances),
+    ...judgeBoots(job, circumstances),
   ];
   return { fates, violations };
 }

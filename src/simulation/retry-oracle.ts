@@ -29,7 +29,7 @@ export function* judgeRetries(job: JobHistory, around: Circumstances): Iterable<
     const isClockMoved = around.repeats.length > 0 || around.absences.length > 0;
     const isAllowed = definitions.some((definition) => {
       const { retry } = definition.policy;
-      if (retry === undefined || attempt > retry.max) return false;
+      if (retry === undefined || attempt > retry.limit) return false;
       return isClockMoved || isInTime(definition, retry, { periodId, attempt, failedAt, startedAt });
     });
     if (!isAllowed) yield `${name} was retried (${attempt}) when no definition allows it`;
@@ -43,10 +43,10 @@ interface Retried {
   readonly startedAt: EpochMs;
 }
 
-function isInTime(definition: JobDefinition, { firstMs, longestMs }: RetryRule, retried: Retried): boolean {
+function isInTime(definition: JobDefinition, { backoffMs, maxBackoffMs }: RetryRule, retried: Retried): boolean {
   const { periodId, attempt, failedAt, startedAt } = retried;
-  let waitMs = firstMs;
-  for (let doubled = 1; doubled < attempt; doubled++) waitMs = Math.min(waitMs * 2, longestMs);
+  let waitMs = backoffMs;
+  for (let doubled = 1; doubled < attempt; doubled++) waitMs = Math.min(waitMs * 2, maxBackoffMs);
   if (startedAt < failedAt + waitMs - ROUNDING_MS) return false;
   const compiled = compileRule(definition);
   const nextAt = compiled.schedule.next(instantOf(periodId));

@@ -53,6 +53,9 @@ class Simulation {
   private readonly chronicle: Chronicle;
   private readonly absences: Span[] = [];
   private readonly repeats: Span[] = [];
+  private readonly boots: EpochMs[] = [];
+  /** No daemon has been started since the machine came up. */
+  private isFreshlyBooted = true;
   private loaded: Loaded;
   /** Since when no daemon runs. */
   private absentFrom: EpochMs | null = null;
@@ -153,6 +156,7 @@ class Simulation {
       settings: this.loaded.settings,
       absences,
       repeats: this.repeats,
+      boots: this.boots,
       fatals: this.fatals,
     });
   }
@@ -164,6 +168,8 @@ class Simulation {
     if (this.absentFrom !== null) this.absences.push(this.absence(this.absentFrom, now));
     this.absentFrom = null;
     this.restartMs = RESTART_MS;
+    if (this.isFreshlyBooted) this.boots.push(floorToSecond(now));
+    this.isFreshlyBooted = false;
     this.adopt(this.loaded);
     this.tell("daemon_started");
     this.machine.boot(this.loaded);
@@ -217,6 +223,7 @@ class Simulation {
         break;
       case "reboot":
         this.machine.reboot();
+        this.isFreshlyBooted = true;
         this.tell("machine_down");
         this.gone(act.forMs);
         break;

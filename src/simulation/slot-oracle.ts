@@ -49,8 +49,8 @@ function* judgeSlot(
   around: Circumstances,
 ): Iterable<string> {
   const { source, slotAt, startedAt } = start;
-  // Retries are judged by themselves.
-  if (source === "manual" || source === "retry") return;
+  // Retries and boots are judged by themselves.
+  if (source === "manual" || source === "retry" || source === "reboot") return;
   const name = `${job.identity}@${formatInstant(slotAt)} (${source})`;
   const isClockMoved = around.repeats.length > 0 || around.absences.length > 0;
   if (startedAt < slotAt && !isClockMoved) yield `${name} began at ${formatInstant(startedAt)}, before its instant`;

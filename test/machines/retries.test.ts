@@ -11,7 +11,7 @@ const HOURLY = {
   LastOutcome: "executed",
   LastNominalTime: "2026-03-01T11:00:00Z",
 } as const;
-const THREE: RetryRule = { max: 3, firstMs: 30_000, longestMs: 60_000, on: ["exit", "timeout"] };
+const THREE: RetryRule = { limit: 3, backoffMs: 30_000, maxBackoffMs: 60_000, on: ["exit", "timeout"] };
 const exit = (code: number, reason: string | null = null): Ending => ({ kind: "exited", code, signal: null, reason });
 
 function hourly(retry: RetryRule = THREE): Scenario {
@@ -74,7 +74,7 @@ describe("S43", () => {
   });
 
   test("a retry that would come when the next period is due does not come", () => {
-    const job = hourly({ ...THREE, firstMs: 3_600_000, longestMs: 3_600_000 });
+    const job = hourly({ ...THREE, backoffMs: 3_600_000, maxBackoffMs: 3_600_000 });
     ends(job, "2026-03-01T12:00:10Z", "a1", exit(1));
     expect(job.live).toBe("2026-03-01T13:00:00Z planned");
     job.wake("2026-03-01T13:00:00Z");

@@ -112,8 +112,8 @@ export function settingOf(policy: Partial<Policy>, bounds: Bounds, { engine, ste
 }
 
 function retryOf({ retries }: Bounds): Pick<Policy, "retry"> {
-  const rule = { firstMs: TICK_MS, longestMs: TICK_MS, on: ["exit", "unseen"] } as const;
-  return retries === undefined ? {} : { retry: { max: retries, ...rule } };
+  const rule = { backoffMs: TICK_MS, maxBackoffMs: TICK_MS, on: ["exit", "unseen"] } as const;
+  return retries === undefined ? {} : { retry: { limit: retries, ...rule } };
 }
 
 function scheduleOf({ everyTicks }: Bounds): string {

@@ -69,6 +69,7 @@ const AROUND: Circumstances = {
   settings: SETTINGS_DEFAULTS,
   absences: [],
   repeats: [],
+  boots: [],
 };
 
 interface Story {

@@ -6,7 +6,7 @@ import { type Circumstances, JobHistory } from "../../src/simulation/job-history
 import { judgeRetries } from "../../src/simulation/retry-oracle.js";
 import { FROM, job, play } from "./support.js";
 
-const EVERY_10_MINUTES = { schedule: "*/10 * * * *", retry: { max: 3, backoff: "30s..1m" } };
+const EVERY_10_MINUTES = { schedule: "*/10 * * * *", retry: { limit: 3, backoff: "30s", max_backoff: "1m" } };
 
 test("the program keeps what the check asks for, across crashes too", async () => {
   const { findings, starts } = await play({
@@ -29,6 +29,7 @@ describe("the check finds out", () => {
     settings: SETTINGS_DEFAULTS,
     absences: [],
     repeats: [],
+    boots: [],
   };
   const PERIOD = formatInstant(FROM);
   const history = (failedAfterMs: readonly number[], startedAfterMs: readonly number[]): JobHistory => {

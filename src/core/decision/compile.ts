@@ -3,6 +3,7 @@ import type { Problem } from "../base/problem.js";
 import { ok, type Result } from "../base/result.js";
 import { isEvery, NO_OCCURRENCES, parseEvery } from "../cron/every.js";
 import { parseKronCron } from "../cron/kron-dialect.js";
+import { isReboot } from "../cron/reboot.js";
 import { compileSchedule, type Schedule } from "../cron/schedule.js";
 import type { DstRule } from "../time/dst.js";
 import { zoneOf } from "../time/zone.js";
@@ -38,12 +39,14 @@ type ScheduleText = Pick<SchedulingRule, "schedule" | "timezone" | "dst">;
 export function compileRule(rule: SchedulingRule): CompiledRule {
   const zone = validated(zoneOf(rule.timezone), rule);
   const frame = windowFrame(rule.window);
+  const runsAtBoot = isReboot(rule.schedule);
   const everyMs = isEvery(rule.schedule) ? validated(parseEvery(rule.schedule), rule) : null;
   return {
     rule,
     zone,
-    schedule: everyMs === null ? validated(scheduleOf(rule), rule) : NO_OCCURRENCES,
+    schedule: everyMs === null && !runsAtBoot ? validated(scheduleOf(rule), rule) : NO_OCCURRENCES,
     everyMs,
+    isReboot: runsAtBoot,
     minMs: rule.pace?.minMs ?? null,
     maxMs: rule.pace?.maxMs ?? null,
     leadMs: frame.leadMs,

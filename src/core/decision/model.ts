@@ -9,10 +9,12 @@ import type { WindowFrame } from "./window.js";
 export interface CompiledRule {
   readonly rule: SchedulingRule;
   readonly zone: Zone;
-  /** Without occurrences where the schedule is an interval. */
+  /** Without occurrences where the schedule is no cron expression. */
   readonly schedule: Schedule;
-  /** The interval of a job without nominal times; null: its schedule is a cron expression. */
+  /** The interval of a job without nominal times; null: it has none. */
   readonly everyMs: number | null;
+  /** S44: it runs once for each boot of the machine, and has no nominal times either. */
+  readonly isReboot: boolean;
   /** Bounds of the time from the start of one run to the next; null: none. */
   readonly minMs: number | null;
   readonly maxMs: number | null;
@@ -24,6 +26,11 @@ export interface CompiledRule {
   readonly accepts: ((candidateAt: EpochMs) => boolean) | null;
   /** The part of its decision records that is the same for every period. */
   readonly stated: StatedRule;
+}
+
+/** Whether the job has nominal times, and so periods. */
+export function hasPeriods({ everyMs, isReboot }: Pick<CompiledRule, "everyMs" | "isReboot">): boolean {
+  return everyMs === null && !isReboot;
 }
 
 /** What was decided for one period. `chosenAt` is null exactly when the period is unschedulable. */

@@ -27,10 +27,10 @@ export type RetryCause = (typeof RETRY_CAUSES)[number];
 
 export interface RetryRule {
   /** Attempts after the first. */
-  readonly max: number;
-  /** From the end of an attempt to the next, doubling from the first of them to the longest. */
-  readonly firstMs: number;
-  readonly longestMs: number;
+  readonly limit: number;
+  /** From the end of an attempt to the next, doubling from the one to the other. */
+  readonly backoffMs: number;
+  readonly maxBackoffMs: number;
   /** A number is an exit code. */
   readonly on: readonly (RetryCause | number)[];
 }

@@ -86,9 +86,8 @@ function paceToRaw(pace: Pace | undefined): Pick<RawJob, "min_interval" | "max_i
   };
 }
 
-function retryToRaw({ max, firstMs, longestMs, on }: RetryRule): NonNullable<RawJob["retry"]> {
-  const [first, longest] = [formatDuration(firstMs), formatDuration(longestMs)];
-  return { max, backoff: first === longest ? first : `${first}..${longest}`, on: [...on] };
+function retryToRaw({ limit, backoffMs, maxBackoffMs, on }: RetryRule): NonNullable<RawJob["retry"]> {
+  return { limit, backoff: formatDuration(backoffMs), max_backoff: formatDuration(maxBackoffMs), on: [...on] };
 }
 
 function processToRaw(target: ProcessTarget): Partial<RawJob> {

@@ -12,10 +12,13 @@ import { oneOf } from "./suggest.js";
 type RawRetry = NonNullable<PartialRawJob["retry"]>;
 
 /** What is seen to have failed. A run that nobody saw the end of may have succeeded: that is to be asked for. */
-export const RETRY_DEFAULTS = { backoff: "30s..10m", on: ["exit", "timeout", "answered", "failed"] } as const;
+export const RETRY_DEFAULTS = {
+  backoffMs: 30_000,
+  maxBackoffMs: 600_000,
+  on: ["exit", "timeout", "answered", "failed"],
+} as const;
 
 const MOST_EXIT_CODE = 255;
-const RANGE = "..";
 
 /** null: nothing is. An interval runs again by itself: a default for all jobs gives way there, a job that says so is wrong. */
 export function readRetry(
@@ -60,42 +63,46 @@ export function withRetry(policy: Policy, retry: RetryRule | null): Policy {
 }
 
 const ruleOf = memoised((key): Result<RetryRule, readonly Problem[]> => {
-  const { max, backoff = RETRY_DEFAULTS.backoff, on = [...RETRY_DEFAULTS.on] } = JSON.parse(key) as Partial<RawRetry>;
+  const raw = JSON.parse(key) as Partial<RawRetry>;
   const problems: Problem[] = [];
-  if (max === undefined) {
-    const hint = "write retry: { max: 3 }";
-    problems.push({ code: "field-missing", message: "missing field max", path: ["max"], hint });
+  if (raw.limit === undefined) {
+    const hint = "write retry: { limit: 3 }";
+    problems.push({ code: "field-missing", message: "missing field limit", path: ["limit"], hint });
   }
-  const { firstMs, longestMs } = readBackoff(backoff, problems);
-  const causes = readCauses(on, problems);
-  return problems.length > 0 ? err(problems) : ok(Object.freeze({ max: max ?? 1, firstMs, longestMs, on: causes }));
+  const delays = readBackoff(raw, problems);
+  const on = readCauses(raw.on ?? [...RETRY_DEFAULTS.on], problems);
+  return problems.length > 0 ? err(problems) : ok(Object.freeze({ limit: raw.limit ?? 1, ...delays, on }));
 });
 
-/** `30s..10m` doubles from the first to the second; `30s` is the same each time. */
-function readBackoff(text: string, problems: Problem[]): Pick<RetryRule, "firstMs" | "longestMs"> {
-  const at = text.indexOf(RANGE);
-  const [first, longest] = at < 0 ? [text, text] : [text.slice(0, at), text.slice(at + RANGE.length)];
-  const firstMs = readDelay(first, 0, problems);
-  const longestMs = at < 0 ? firstMs : readDelay(longest, at + RANGE.length, problems);
-  if (firstMs !== null && longestMs !== null && longestMs < firstMs) {
-    const message = `the backoff begins with ${formatDuration(firstMs)}, and cannot end with ${formatDuration(longestMs)}`;
-    const hint = `write ${formatDuration(longestMs)}${RANGE}${formatDuration(firstMs)}`;
-    problems.push({ code: "duration-range", message, path: ["backoff"], hint });
+/** Who says one of the two alone means it: the other one's default gives way to it. */
+function readBackoff(
+  { backoff, max_backoff }: Partial<RawRetry>,
+  problems: Problem[],
+): Pick<RetryRule, "backoffMs" | "maxBackoffMs"> {
+  const { backoffMs, maxBackoffMs } = RETRY_DEFAULTS;
+  const first = backoff === undefined ? null : readDelay(backoff, "backoff", problems);
+  const longest = max_backoff === undefined ? null : readDelay(max_backoff, "max_backoff", problems);
+  if (first !== null && longest !== null && longest < first) {
+    const message = `max_backoff ${formatDuration(longest)} is shorter than backoff ${formatDuration(first)}`;
+    const hint = "the backoff doubles from backoff up to max_backoff";
+    problems.push({ code: "duration-range", message, path: ["max_backoff"], hint });
   }
-  return { firstMs: firstMs ?? 0, longestMs: longestMs ?? 0 };
+  return {
+    backoffMs: first ?? Math.min(backoffMs, longest ?? backoffMs),
+    maxBackoffMs: longest ?? Math.max(maxBackoffMs, first ?? maxBackoffMs),
+  };
 }
 
-function readDelay(text: string, offset: number, problems: Problem[]): number | null {
+function readDelay(text: string, field: "backoff" | "max_backoff", problems: Problem[]): number | null {
   const delay = parseDuration(text);
-  const span = { start: offset, end: offset + text.length };
   const { min, max } = LIMITS.retryDelayMs;
   if (!delay.ok) {
-    problems.push({ ...delay.error, path: ["backoff"], span, hint: "write it like 30s..10m" });
+    problems.push({ ...delay.error, path: [field], hint: "write it like 30s or 10m" });
     return null;
   }
   if (delay.value >= min && delay.value <= max && delay.value % min === 0) return delay.value;
   const message = `a retry comes whole seconds after the failure, from ${formatDuration(min)} to ${formatDuration(max)}`;
-  problems.push({ code: "duration-range", message, path: ["backoff"], span });
+  problems.push({ code: "duration-range", message, path: [field], span: { start: 0, end: text.length } });
   return null;
 }
 

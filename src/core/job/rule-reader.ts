@@ -23,7 +23,7 @@ import { formatDuration, parseDuration } from "../time/duration.js";
 import { SECOND_MS } from "../time/instant.js";
 import { zoneOf } from "../time/zone.js";
 import { take } from "./reading.js";
-import { conflictsWithInterval, readPace, readSchedule } from "./schedule-reader.js";
+import { conflictsWithoutPeriods, readPace, readSchedule } from "./schedule-reader.js";
 import type { PartialRawJob } from "./shape.js";
 
 export interface ReadOptions {
@@ -50,14 +50,14 @@ export function readRule(
   problems: Problem[],
 ): SchedulingRule {
   const schedule = readSchedule(raw, problems);
-  const isInterval = schedule?.isInterval === true;
-  // Defaults that speak of periods are not meant for intervals.
-  const period = isInterval ? own : raw;
+  const kind = schedule?.kind ?? "cron";
+  // Defaults that speak of periods are not meant for jobs that have none, nor is a pace for a boot.
+  const period = kind === "cron" ? raw : own;
   const window = readWindow(period.window, problems);
   if (schedule !== null && window.durationMs > schedule.smallestGapMs) {
     problems.push(overlap(window, schedule.smallestGapMs, own));
   }
-  const pace = readPace(raw, own, problems);
+  const pace = readPace(kind === "reboot" ? own : raw, own, problems);
   const rule = {
     identity: readIdentity(raw.identity, options, problems),
     schedule: schedule?.text ?? "",
@@ -69,7 +69,7 @@ export function readRule(
     constraints: readConstraints(period.constraints, options, problems),
     ...(pace === null ? {} : { pace }),
   };
-  if (isInterval) problems.push(...conflictsWithInterval(rule));
+  if (kind !== "cron") problems.push(...conflictsWithoutPeriods(kind, rule));
   return rule;
 }
 

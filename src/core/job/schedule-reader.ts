@@ -1,12 +1,13 @@
 /**
- * Reads when a job is due: a cron expression or an interval, and the bounds of the time between its runs. What speaks of
- * cron periods alone (windows and what is decided in them) has nothing to say about an interval.
+ * Reads when a job is due: a cron expression, an interval or a boot of the machine, and the bounds of the time between its runs. What speaks of
+ * cron periods alone (windows and what is decided in them) has nothing to say about the others.
  */
 import { memoised } from "../base/memo.js";
 import type { Problem } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
 import { everyText, isEvery, NO_OCCURRENCES, parseEvery, parseInterval } from "../cron/every.js";
 import { parseKronCron } from "../cron/kron-dialect.js";
+import { isReboot, REBOOT } from "../cron/reboot.js";
 import { compileSchedule } from "../cron/schedule.js";
 import type { Pace, SchedulingRule } from "../decision/rule.js";
 import { formatDuration } from "../time/duration.js";
@@ -14,10 +15,12 @@ import { zoneOf } from "../time/zone.js";
 import { take } from "./reading.js";
 import type { PartialRawJob } from "./shape.js";
 
+export type ScheduleKind = "cron" | "interval" | "reboot";
+
 export interface KnownSchedule {
   readonly text: string;
-  readonly isInterval: boolean;
-  /** S11: Infinity for an interval. */
+  readonly kind: ScheduleKind;
+  /** S11: Infinity where there are no nominal times. */
   readonly smallestGapMs: number;
 }
 
@@ -28,8 +31,10 @@ const cronOf = memoised((text): Result<KnownSchedule, Problem> => {
   if (!utc.ok) return utc;
   // S11: gaps are measured in wall-clock time, so any zone will do.
   const { smallestGapMs } = compileSchedule(fields.value, utc.value);
-  return ok({ text: text.trim(), isInterval: false, smallestGapMs });
+  return ok({ text: text.trim(), kind: "cron", smallestGapMs });
 });
+
+const AT_BOOT: KnownSchedule = { text: REBOOT, kind: "reboot", smallestGapMs: NO_OCCURRENCES.smallestGapMs };
 
 /** null: it cannot be read, or is missing. */
 export function readSchedule(raw: PartialRawJob, problems: Problem[]): KnownSchedule | null {
@@ -46,13 +51,14 @@ export function readSchedule(raw: PartialRawJob, problems: Problem[]): KnownSche
 }
 
 function scheduleOf(text: string): Result<KnownSchedule, Problem> {
+  if (isReboot(text)) return ok(AT_BOOT);
   return isEvery(text) ? intervalOf(parseEvery(text)) : cronOf(text);
 }
 
 function intervalOf(everyMs: Result<number, Problem>): Result<KnownSchedule, Problem> {
   if (!everyMs.ok) return everyMs;
   const { smallestGapMs } = NO_OCCURRENCES;
-  return ok({ text: everyText(everyMs.value), isInterval: true, smallestGapMs });
+  return ok({ text: everyText(everyMs.value), kind: "interval", smallestGapMs });
 }
 
 const LEAVE_OUT = "leave it out for no bound";
@@ -88,26 +94,39 @@ function readBound(
   return text === undefined ? null : take(boundOf(text), [field], null, problems);
 }
 
-/** What an interval job says of cron periods. To say what would hold anyway, as the canonical form does, is no fault. */
-export function conflictsWithInterval(rule: SchedulingRule): Problem[] {
-  const { window, distribution, seed, dst, constraints } = rule;
+/** How a job without periods is called, and why the wall clock is nothing to it. */
+const PERIODLESS = {
+  interval: { who: "an interval", clock: "leave it out: clock changes do not matter to it" },
+  reboot: { who: "a job that runs at boot", clock: "leave it out: a boot has no wall time" },
+} as const;
+
+/** What such a job says of cron periods. To say what would hold anyway, as the canonical form does, is no fault. */
+export function conflictsWithoutPeriods(kind: keyof typeof PERIODLESS, rule: SchedulingRule): Problem[] {
+  const { window, distribution, seed, dst, constraints, pace } = rule;
+  const { who, clock } = PERIODLESS[kind];
   const problems: Problem[] = [];
   const refuse = (message: string, path: readonly string[], hint: string): void => {
     problems.push({ code: "field-conflict", message, path, hint });
   };
   const hint = "leave it out, or write a cron schedule";
-  if (window.durationMs > 0) refuse("an interval has no windows", ["window", "duration"], hint);
+  if (window.durationMs > 0) {
+    refuse(kind === "interval" ? "an interval has no windows" : `${who} has no window`, ["window", "duration"], hint);
+  }
   if (distribution.name !== "uniform") {
-    refuse("an interval has no windows to choose a second in", ["distribution"], hint);
+    refuse(`${who} has no windows to choose a second in`, ["distribution"], hint);
   }
   if (seed.strategy !== "stable" || seed.salt !== "") {
-    refuse("an interval has no windows to choose a second in", ["seed"], hint);
+    refuse(`${who} has no windows to choose a second in`, ["seed"], hint);
   }
   if (dst.gap !== "skip" || dst.overlap !== "both") {
-    refuse("an interval does not follow the wall clock", ["dst"], "leave it out: clock changes do not matter to it");
+    refuse(`${who} does not follow the wall clock`, ["dst"], clock);
   }
   if (constraints.only.length > 0 || constraints.avoid.length > 0) {
-    refuse("constraints choose among the seconds of a window, and an interval has none", ["constraints"], hint);
+    refuse(`constraints choose among the seconds of a window, and ${who} has none`, ["constraints"], hint);
+  }
+  if (kind === "reboot" && pace !== undefined) {
+    const field = pace.minMs === null ? "max_interval" : "min_interval";
+    refuse(`${who} has no pace: it runs once for each boot`, [field], hint);
   }
   return problems;
 }

@@ -214,19 +214,17 @@ export const POLICY_SHAPE = z
 
 const RETRY_SHAPE = z
   .strictObject({
-    max: z.int().min(1).max(LIMITS.retries).meta({ description: "Attempts after the first." }).optional(),
-    backoff: text(
-      "From the end of an attempt to the next: 30s..10m doubles, 30s is always the same; 30s..10m by default.",
-      {
-        examples: ["30s..10m", "1m"],
-      },
-    ).optional(),
+    limit: z.int().min(1).max(LIMITS.retries).meta({ description: "Further attempts after the first." }).optional(),
+    backoff: durationText("From the end of the first attempt to the next, doubled each time; 30s by default.", [
+      "30s",
+    ]).optional(),
+    max_backoff: durationText("The longest time between two attempts; 10m by default.", ["10m"]).optional(),
     on: z
       .union([z.string(), z.array(z.union([z.string(), z.int()]))])
       .meta({
         description:
-          "After which endings: exit, timeout, answered, failed, unseen, or exit codes; all but unseen by default.",
-        examples: [["exit", "timeout"], [75]],
+          "After which endings: exit codes, exit, timeout, answered, failed, unseen; all but unseen by default.",
+        examples: [[1, 75, "timeout"], ["exit"]],
       })
       .optional(),
   })
@@ -298,10 +296,13 @@ export const JOB_SHAPE = z
       maxLength: LIMITS.identityBytes,
       examples: ["prod/db-backup"],
     }),
-    schedule: text("Cron: minute hour day month weekday; a macro such as @hourly; or an interval, @every 90s.", {
-      maxLength: LIMITS.expressionChars,
-      examples: ["0 3 * * *", "@hourly", "@every 90s"],
-    }).optional(),
+    schedule: text(
+      "Cron: minute hour day month weekday; a macro such as @hourly; an interval, @every 90s; or @reboot.",
+      {
+        maxLength: LIMITS.expressionChars,
+        examples: ["0 3 * * *", "@hourly", "@every 90s", "@reboot"],
+      },
+    ).optional(),
     every: durationText("A fixed interval from the start of one run to the next, instead of a schedule.", [
       "90s",
     ]).optional(),

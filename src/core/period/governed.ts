@@ -1,16 +1,17 @@
 /**
- * The next occasion of a job that more than its cron schedule governs: an interval, bounds of its pace, or hints in force
- * (S41). Without any of these a job follows its schedule alone (S10-S14), and nothing of this is asked.
+ * The next occasion of a job that more than its cron schedule governs: an interval, a boot, bounds of its pace, or hints in
+ * force (S41). Without any of these a job follows its schedule alone (S10-S14), and nothing of this is asked.
  */
-import type { CompiledRule } from "../decision/model.js";
+import { type CompiledRule, hasPeriods } from "../decision/model.js";
 import { type NextOccasion, nextOccasion } from "../governor/governor.js";
 import type { EpochMs } from "../time/instant.js";
 import { type CronOccasion, cronOccasion, type Occasion, type SlotSource, slotOccasion } from "./occasion.js";
 import { isSlotTaken, type JobStanding } from "./policy.js";
 import { retryOccasion } from "./retried.js";
 
-export function isGoverned({ everyMs, minMs, maxMs }: CompiledRule, { hints, retry }: JobStanding): boolean {
-  return everyMs !== null || minMs !== null || maxMs !== null || hints !== undefined || retry !== undefined;
+export function isGoverned(compiled: CompiledRule, { hints, retry }: JobStanding): boolean {
+  const { minMs, maxMs } = compiled;
+  return !hasPeriods(compiled) || minMs !== null || maxMs !== null || hints !== undefined || retry !== undefined;
 }
 
 /** Whether a hint takes the place of the schedule at this instant. */
@@ -31,10 +32,17 @@ export function governedOccasion(
   now: EpochMs,
 ): Occasion | null {
   const planned = plannedOccasion(compiled, standing, cron, now);
-  if (standing.retry === undefined || isHinted(standing, now)) return planned;
+  if (isHinted(standing, now)) return planned;
+  if (compiled.isReboot && standing.boot !== undefined) return bootOccasion(standing.boot);
+  if (standing.retry === undefined) return planned;
   // S43: a failed run is tried again before anything else is due; what is due goes first.
   const retry = retryOccasion(compiled, standing, now);
   return retry !== null && (planned === null || Math.max(retry.dueAt, now) < planned.dueAt) ? retry : planned;
+}
+
+/** S44: due since the daemon first looked. The slot names the boot, whatever the clock did since the one before. */
+function bootOccasion({ slotAt, at }: NonNullable<JobStanding["boot"]>): Occasion {
+  return { ...slotOccasion("reboot", slotAt, at), chosenAt: at };
 }
 
 function plannedOccasion(

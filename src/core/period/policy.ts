@@ -38,6 +38,8 @@ export interface JobStanding {
   readonly hints?: HintsInForce | undefined;
   /** S43: the attempt that follows a failed one, and the period that it is of. Absent: none. */
   readonly retry?: { readonly nominalAt: EpochMs; readonly at: EpochMs } | undefined;
+  /** S44: what is due of the present boot: its slot, and when the daemon first looked. Absent: nothing. */
+  readonly boot?: { readonly slotAt: EpochMs; readonly at: EpochMs } | undefined;
 }
 
 /**
@@ -103,6 +105,8 @@ interface Checks {
 
 const PERIOD: Checks = { isTaken: isPeriodTaken, isHeld: true, hasBirth: true, deadline: "chosen", runs: "skip" };
 const SLOT: Checks = { isTaken: isOccasionTaken, isHeld: true, hasBirth: false, deadline: "start", runs: "wait" };
+/** S44: judged as a period is; whether the boot counts is known from what the job was told of it. */
+const BOOT: Checks = { isTaken: isOccasionTaken, isHeld: true, hasBirth: false, deadline: "chosen", runs: "skip" };
 /** S40: the wish of an operator is not judged by the job's policy, but it runs once, and not long after. */
 const ASKED: Checks = { isTaken: isOccasionTaken, isHeld: false, hasBirth: false, deadline: "none", runs: "ignore" };
 
@@ -112,6 +116,7 @@ const CHECKS: Readonly<Record<OccasionSource, Checks>> = {
   "hint-interval": SLOT,
   "hint-oneshot": SLOT,
   retry: SLOT,
+  reboot: BOOT,
   manual: ASKED,
 };
 

@@ -92,7 +92,16 @@ function parseObject(text: string): RawDocument | null {
 }
 
 /** Fields that most documents lack, and those whose form is judged by the full reader. */
-const UNUSUAL = ["ActiveExecution", "OtherActive", "Pause", "RemovedAt", "Hints", "EvaluatesFrom", "Retry"] as const;
+const UNUSUAL = [
+  "ActiveExecution",
+  "OtherActive",
+  "Pause",
+  "RemovedAt",
+  "Hints",
+  "EvaluatesFrom",
+  "Retry",
+  "Boot",
+] as const;
 
 function hasUnusual(raw: RawDocument): boolean {
   for (const name of UNUSUAL) if (raw[name] !== undefined) return true;

@@ -4,7 +4,7 @@
  * daemon. It decides nothing and writes nothing.
  */
 import { decide } from "../decision/decide.js";
-import type { CompiledRule } from "../decision/model.js";
+import { type CompiledRule, hasPeriods } from "../decision/model.js";
 import type { Policy } from "../job/definition.js";
 import { governedOccasion, isGoverned, nextHintEndAt } from "../period/governed.js";
 import { deadlineAt, deadlineMsOf, isPast } from "../period/lateness.js";
@@ -101,7 +101,7 @@ function scheduled(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outl
 function governed(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlook {
   const asked: Scheduled[] = [];
   const period = (): CronOccasion | null => {
-    if (rule.compiled.everyMs !== null) return null;
+    if (!hasPeriods(rule.compiled)) return null;
     const next = scheduledNext(rule, standing, now);
     asked.push(next);
     return next.occasion;

@@ -193,6 +193,8 @@ function planQuiet(
   rule: KnownRule,
   now: EpochMs,
 ): PlannedRow {
+  // S44: which boot of the machine it is, is told.
+  if (rule.compiled.isReboot) return rowOf(identity, "STEP", contentHash);
   const look = outlook(rule, marks, now);
   // S14: that a period was passed over is noted when the definition comes into force.
   if (look.kind === "act" || (look.passed !== null && floorToSecond(now) === marks.definedAt)) {

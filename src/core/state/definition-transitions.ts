@@ -13,17 +13,20 @@ export function define(
   definitionHash: string,
   carriedAt: EpochMs | null,
   now: EpochMs,
+  isReboot = false,
 ): Transition {
   if (document.DefinitionHash === definitionHash && document.RemovedAt === undefined) {
     return unchanged(document);
   }
-  const { RemovedAt, CarriedPeriodID: _, ...rest } = document;
+  const { RemovedAt, CarriedPeriodID: _, Boot, ...rest } = document;
   const isCarried = carriedAt !== null && RemovedAt === undefined;
   const next: StateDocument = {
     ...rest,
     DefinedAt: formatSecond(now),
     DefinitionHash: definitionHash,
     ...(isCarried ? { CarriedPeriodID: formatInstant(carriedAt) } : {}),
+    // S44: a boot that is due stays so when the job is edited.
+    ...(isReboot && RemovedAt === undefined && Boot !== undefined ? { Boot } : {}),
   };
   return sealed(document, next, { kind: "defined", identity: document.Identity, definitionHash, at: now });
 }

@@ -66,6 +66,13 @@ export interface RetryState {
   readonly At: string;
 }
 
+/** S44: the newest boot of the machine that the job was told of. */
+export interface BootState {
+  readonly ID: string;
+  /** What is due of it, and since when. Absent: nothing is, any more. */
+  readonly Due?: { readonly Slot: string; readonly Since: string };
+}
+
 export interface PauseState {
   readonly Until: string;
   readonly Reason: string;
@@ -123,6 +130,7 @@ export interface StateDocument {
   /** Periods that were due before are not evaluated: the job was paused, or a hint stood in for the schedule. */
   readonly EvaluatesFrom?: string;
   readonly Retry?: RetryState;
+  readonly Boot?: BootState;
 }
 
 export function newDocument(identity: string): StateDocument {
@@ -156,6 +164,9 @@ export function standingOf(document: StateDocument): JobStanding {
     ...(document.Retry === undefined
       ? {}
       : { retry: { nominalAt: instantOf(document.Retry.PeriodID), at: instantOf(document.Retry.At) } }),
+    ...(document.Boot?.Due === undefined
+      ? {}
+      : { boot: { slotAt: instantOf(document.Boot.Due.Slot), at: instantOf(document.Boot.Due.Since) } }),
   };
 }
 

@@ -57,6 +57,16 @@ export type LedgerFact =
       /** S41: of `hinted`: which one stood in for the schedule. */
       readonly hint?: Hint;
     })
+  /** S44: a boot of the machine. `slotAt` null: the definition is younger than it, so that nothing is due of it. */
+  | (FactBase & { readonly kind: "boot"; readonly bootId: string; readonly slotAt: EpochMs | null })
+  /** S44: what was due outside the schedule, and was not started. */
+  | (FactBase & {
+      readonly kind: "slot_closed";
+      readonly source: string;
+      readonly slotAt: EpochMs;
+      readonly outcome: Outcome;
+      readonly reason: string;
+    })
   | (FactBase & { readonly kind: "before_definition"; readonly periodId: string })
   | (FactBase & { readonly kind: "defined"; readonly definitionHash: string })
   | (FactBase & { readonly kind: "removed" })

@@ -166,6 +166,9 @@ const DOCUMENT_CHECKS: readonly [key: string, check: Check][] = Object.entries({
   Hints: optional(hints),
   EvaluatesFrom: optional(timestamp),
   Retry: optional(objectOf("a retry", { PeriodID: timestamp, Attempt: positive, At: timestamp })),
+  Boot: optional(
+    objectOf("a boot", { ID: text, Due: optional(objectOf("an instant", { Slot: timestamp, Since: timestamp })) }),
+  ),
 });
 
 /**

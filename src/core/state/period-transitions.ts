@@ -4,10 +4,12 @@
  */
 import type { Decision } from "../decision/model.js";
 import type { MissedCause } from "../period/cause.js";
+import type { SlotOccasion } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
 import type { SkippedReason } from "../period/reasons.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
 import type { Aftermath } from "./aftermath.js";
+import { REBOOT_SOURCE, withoutDueBoot } from "./boot.js";
 import {
   type ActiveState,
   activeStates,
@@ -68,10 +70,11 @@ export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochM
     throw broken(document, `${source} slot ${slotId} was claimed before`);
   }
   const isRetry = source === RETRY_SOURCE;
+  const isBoot = source === REBOOT_SOURCE;
   const active = { ...activeOf(slotId, slotAt, source, claim, now), ...(isRetry ? attemptFields(document) : {}) };
   const { document: left, facts } =
     source === "hint-oneshot" ? consumeOneshot(document, aftermath, now) : unchanged(document);
-  const rest = isRetry ? withoutRetry(left) : left;
+  const rest = isRetry ? withoutRetry(left) : isBoot ? withoutDueBoot(withoutRetry(left)) : left;
   const next = withNewest({ ...rest, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, now);
   return sealed(document, next, ...facts, startedFact(document, active, now));
 }
@@ -116,6 +119,36 @@ export function closePeriod(
   };
   const next = { ...closed, History: appendHistory(document, entry, historyLimit) };
   return sealed(document, next, outcomeFact(document, decision, closing, now));
+}
+
+/** The same of a slot that has a deadline of its own (S44): it was not started, and never will be. */
+export function closeSlot(
+  document: StateDocument,
+  { source, slotAt, chosenAt }: Pick<SlotOccasion, "source" | "slotAt" | "chosenAt">,
+  closing: Closing,
+  now: EpochMs,
+  historyLimit: number,
+): Transition {
+  const slotId = formatInstant(slotAt);
+  if (isSlotUsed(document, source, slotAt)) {
+    throw broken(document, `${source} slot ${slotId} was claimed before`);
+  }
+  const { outcome, reason } = closing;
+  const entry = {
+    PeriodID: slotId,
+    Outcome: outcome,
+    NominalTime: slotId,
+    ChosenTime: formatInstant(chosenAt),
+    CompletedAt: formatSecond(now),
+    ExitCode: null,
+    Reason: reason,
+    Source: source,
+  };
+  const rest = source === REBOOT_SOURCE ? withoutDueBoot(document) : document;
+  const LastSlot = { ...document.LastSlot, [source]: slotId };
+  const next = { ...rest, LastSlot, History: appendHistory(document, entry, historyLimit) };
+  const identity = document.Identity;
+  return sealed(document, next, { kind: "slot_closed", identity, source, slotAt, outcome, reason, at: now });
 }
 
 /**

@@ -4,13 +4,14 @@
  */
 import type { RetryCause, RetryRule } from "../job/definition.js";
 import { type EpochMs, formatInstant, parseInstant, SECOND_MS } from "../time/instant.js";
+import { REBOOT_SOURCE } from "./boot.js";
 import type { ActiveState, RetryState, StateDocument } from "./document.js";
 import { type Ending, isSuccess } from "./ending.js";
 
 /** The source of an attempt that follows another one. */
 export const RETRY_SOURCE = "retry";
 
-/** Of attempts: the period that it is of, and the how manieth it is, from 1. */
+/** Of attempts: the period (or the slot of the boot) that it is of, and the how manieth it is, from 1. */
 export interface AttemptOf {
   readonly periodId: string;
   readonly attempt: number;
@@ -18,7 +19,7 @@ export interface AttemptOf {
 
 /** null: no attempt of a period, but a run that something else asked for. */
 export function attemptOf({ PeriodID, Source, RetryOf, Attempt }: ActiveState): AttemptOf | null {
-  if (Source === undefined) return { periodId: PeriodID, attempt: 1 };
+  if (Source === undefined || Source === REBOOT_SOURCE) return { periodId: PeriodID, attempt: 1 };
   if (Source !== RETRY_SOURCE || RetryOf === undefined || Attempt === undefined) return null;
   return { periodId: RetryOf, attempt: Attempt };
 }
@@ -36,9 +37,14 @@ export function retryAfter(
 ): RetryState | null {
   const of = attemptOf(ended);
   if (rule === null || of === null || document.RemovedAt !== undefined) return null;
-  if (of.attempt > rule.max || of.periodId !== document.LastHandledPeriodID || !isRetried(rule, ending)) return null;
+  if (of.attempt > rule.limit || !isNewest(document, of) || !isRetried(rule, ending)) return null;
   const at = Math.max(ceilToSecond(now + delayMs(rule, of.attempt)), slotAfter(document));
   return { PeriodID: of.periodId, Attempt: of.attempt + 1, At: formatInstant(at) };
+}
+
+/** Nothing later has been handled, and no other boot has come (S44). */
+function isNewest({ LastHandledPeriodID, LastSlot, Boot }: StateDocument, { periodId }: AttemptOf): boolean {
+  return periodId === LastHandledPeriodID || (periodId === LastSlot?.[REBOOT_SOURCE] && Boot?.Due === undefined);
 }
 
 export function isRetried({ on }: RetryRule, ending: Ending): boolean {
@@ -69,8 +75,8 @@ function isExit(ending: Ending, code: number): boolean {
 }
 
 /** Doubles from attempt to attempt. */
-export function delayMs({ firstMs, longestMs }: RetryRule, failed: number): number {
-  return Math.min(firstMs * 2 ** (failed - 1), longestMs);
+export function delayMs({ backoffMs, maxBackoffMs }: RetryRule, failed: number): number {
+  return Math.min(backoffMs * 2 ** (failed - 1), maxBackoffMs);
 }
 
 /** S40: slots of a source only go forward, whatever the clock does. */

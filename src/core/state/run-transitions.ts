@@ -42,7 +42,7 @@ export function completeRun(
   const fact = { kind: "run_ended", identity, run, holder, ending, ...retryField(ended), at: now } as const;
   const again = retryAfter(document, ended, ending, retry, now);
   if (again === null || retry === null) return sealed(document, next, fact);
-  const planned = { kind: "retry_planned", identity, retry: again, of: retry.max + 1, at: now } as const;
+  const planned = { kind: "retry_planned", identity, retry: again, of: retry.limit + 1, at: now } as const;
   return sealed(document, { ...next, Retry: again }, fact, planned);
 }
 

@@ -29,6 +29,7 @@ export function serialiseDocument(document: StateDocument): string {
     Hints: document.Hints,
     EvaluatesFrom: document.EvaluatesFrom,
     Retry: document.Retry,
+    Boot: document.Boot,
   };
   return JSON.stringify(withUnknown(ordered, document));
 }

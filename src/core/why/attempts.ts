@@ -32,14 +32,14 @@ function nextText({ document, nominalAt }: WhyFacts, last: RunEntry, rule: Retry
     return `; the ${countText(pending.Attempt, rule)} is due at ${pending.At}`;
   }
   if (rule === undefined || last.ending === null || !isRetried(rule, last.ending)) return "";
-  return (last.attempt ?? 1) > rule.max
+  return (last.attempt ?? 1) > rule.limit
     ? "; that was the last of them"
     : "; not tried again: the next period, a removal or a change of the job came first";
 }
 
 /** `3rd of 4 attempts`; of how many is not known when the job is not retried any more. */
 function countText(attempt: number, rule: RetryRule | undefined): string {
-  return rule === undefined ? `${ordinal(attempt)} attempt` : `${ordinal(attempt)} of ${rule.max + 1} attempts`;
+  return rule === undefined ? `${ordinal(attempt)} attempt` : `${ordinal(attempt)} of ${rule.limit + 1} attempts`;
 }
 
 function ordinal(count: number): string {

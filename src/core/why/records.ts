@@ -45,6 +45,25 @@ export interface RetryEntry {
   readonly isDropped: boolean;
 }
 
+/** S44: what was due outside the schedule, and was not started. */
+export interface SlotEntry {
+  readonly kind: "slot";
+  readonly at: EpochMs;
+  readonly source: string;
+  readonly outcome: Outcome;
+  readonly reason: string;
+  readonly recordedAt: string;
+}
+
+/** S44: a boot of the machine, as the job was told of it. */
+export interface BootEntry {
+  readonly kind: "boot";
+  readonly at: EpochMs;
+  /** Whether a run was due. */
+  readonly isDue: boolean;
+  readonly notedAt: string;
+}
+
 export interface GapEntry {
   readonly kind: "gap";
   readonly at: EpochMs;
@@ -90,7 +109,9 @@ export type LedgerEntry =
   | ResumeEntry
   | HintEntry
   | HintEndEntry
-  | RetryEntry;
+  | RetryEntry
+  | SlotEntry
+  | BootEntry;
 
 export interface RawRecord {
   readonly at: EpochMs;
@@ -104,7 +125,10 @@ export function readLedgerEntry({ at, kind, text }: RawRecord): LedgerEntry | nu
   if (raw === null) return null;
   if (kind === "run" || kind.startsWith("run:")) return runEntry(at, raw);
   if (kind.startsWith("hint_end:")) return { kind: "hint_end", at, hint: textOf(raw["hint"]) ?? "" };
+  if (kind.startsWith("slot:")) return slotEntry(at, raw);
   switch (kind) {
+    case "boot":
+      return { kind, at, isDue: textOf(raw["slot"]) !== null, notedAt: textOf(raw["at"]) ?? "" };
     case "period":
       return periodEntry(at, raw);
     case "gap":
@@ -194,6 +218,13 @@ function hintOf(value: unknown): Hint | null {
   if (expiresAt === null) return null;
   if (intervalMs !== null) return { kind: "interval", intervalMs, expiresAt, reason };
   return nextRunAt === null ? null : { kind: "oneshot", nextRunAt, expiresAt, reason };
+}
+
+function slotEntry(at: EpochMs, raw: Fields): SlotEntry | null {
+  const [source, outcome, reason] = [textOf(raw["source"]), textOf(raw["outcome"]), textOf(raw["reason"])];
+  if (source === null || outcome === null) return null;
+  const recordedAt = textOf(raw["at"]) ?? "";
+  return { kind: "slot", at, source, outcome: outcome as Outcome, reason: reason ?? "", recordedAt };
 }
 
 function retryEntry(at: EpochMs, raw: Fields): RetryEntry | null {

@@ -99,7 +99,9 @@ export function rowsOf(entries: readonly LedgerEntry[], hasDecisions = false): H
     entries.flatMap((entry) => (entry.kind === "run" && isPeriod(entry.source) ? [[entry.at, entry] as const] : [])),
   );
   return entries.flatMap((entry) => {
-    if (isUntold(entry) || (entry.kind === "run" && isPeriod(entry.source))) return [];
+    // S44: of a boot that was due its run tells, or what became of it.
+    if (isUntold(entry) || (entry.kind === "boot" && entry.isDue)) return [];
+    if (entry.kind === "run" && isPeriod(entry.source)) return [];
     const row = rowOf(entry, runs.get(entry.at) ?? null);
     return [hasDecisions ? { ...row, decision: entry.kind === "period" ? entry.decision : null } : row];
   });
@@ -155,12 +157,18 @@ function rowOf(entry: Told, run: RunEntry | null): HistoryRow {
       };
     case "resumed":
       return { ...EMPTY, period_id, outcome: "resumed" };
+    case "slot": {
+      const { source, outcome, reason } = entry;
+      return { ...EMPTY, period_id, source, outcome, reason };
+    }
+    case "boot":
+      return { ...EMPTY, period_id, source: "reboot", outcome: "none", reason: "before_definition" };
   }
 }
 
 /** A slot may be sub-second (S40); when somebody paused a job is told to the second (S1). */
 function idOf({ kind, at }: LedgerEntry): string {
-  return kind === "run" || kind === "period" ? formatInstant(at) : formatSecond(at);
+  return kind === "run" || kind === "period" || kind === "slot" ? formatInstant(at) : formatSecond(at);
 }
 
 /** S43. */

@@ -265,6 +265,7 @@ export class Drill {
         begun: begun.filter((each) => each.identity === identity),
         hints: this.hints.filter((span) => span.identity === identity),
         now: this.world.clock.now(),
+        bootId: this.world.host.bootId,
       });
     });
   }

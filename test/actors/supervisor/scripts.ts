@@ -72,6 +72,40 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     deeds: { 63: { do: "reboot" } },
     seconds: 70,
   },
+  "jobs at boot": {
+    jobs: [
+      job("a", "@reboot", { policy: PATIENT }),
+      webhook("b", "@reboot", { policy: { ...PATIENT, concurrency: "forbid" } }),
+      job("asleep", "@reboot", { policy: { suspend: true } }),
+      job("cron", EVERY_MINUTE, { policy: PATIENT }),
+    ],
+    behaviour: () => ({ runMs: 3_000 }),
+    deeds: { 5: { do: "kill" }, 12: { do: "reboot" }, 20: { do: "jump", byMs: -3_600_000 }, 22: { do: "reboot" } },
+    seconds: 30,
+  },
+  "jobs at boot, changed, paused and tried again": {
+    jobs: [
+      job("a", "@reboot", { policy: PATIENT, retry: { limit: 2, backoff: "5s", max_backoff: "5s" } }),
+      job("gone", "@reboot", { policy: PATIENT }),
+    ],
+    behaviour: () => ({ runMs: 1_000, exitCode: 1 }),
+    deeds: {
+      3: {
+        do: "reload",
+        jobs: [
+          job("a", "@reboot", {
+            policy: PATIENT,
+            timezone: "Europe/Berlin",
+            retry: { limit: 2, backoff: "5s", max_backoff: "5s" },
+          }),
+          job("late", "@reboot", { policy: PATIENT }),
+        ],
+      },
+      8: { do: "pause", identity: "late", forMs: 15_000 },
+      14: { do: "reboot" },
+    },
+    seconds: 40,
+  },
   manual: {
     jobs: [job("a", "1 * * * *", { policy: PATIENT }), job("asleep", "1 * * * *", { policy: { suspend: true } })],
     deeds: { 5: { do: "run", identity: "a" }, 7: { do: "run", identity: "asleep" }, 59: { do: "run", identity: "a" } },
@@ -183,26 +217,35 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     seconds: 66,
   },
   retry: {
-    jobs: [job("a", "*/2 * * * *", { policy: PATIENT, retry: { max: 3, backoff: "5s..15s" } })],
+    jobs: [job("a", "*/2 * * * *", { policy: PATIENT, retry: { limit: 3, backoff: "5s", max_backoff: "15s" } })],
     behaviour: () => ({ runMs: 2_000, exitCode: 3 }),
     seconds: 170,
   },
   "retry that the next period comes before": {
-    jobs: [job("a", EVERY_MINUTE, { policy: PATIENT, retry: { max: 5, backoff: "25s" } })],
+    jobs: [job("a", EVERY_MINUTE, { policy: PATIENT, retry: { limit: 5, backoff: "25s", max_backoff: "25s" } })],
     behaviour: () => ({ runMs: 1_000, exitCode: 3 }),
     seconds: 125,
   },
   "retry of what nobody saw end": {
     jobs: [
-      webhook("a", "*/2 * * * *", { policy: PATIENT, retry: { max: 2, backoff: "5s", on: ["unseen", "answered"] } }),
-      job("b", "*/2 * * * *", { policy: PATIENT, retry: { max: 2, backoff: "5s", on: ["unseen"] } }),
+      webhook("a", "*/2 * * * *", {
+        policy: PATIENT,
+        retry: { limit: 2, backoff: "5s", max_backoff: "5s", on: ["unseen", "answered"] },
+      }),
+      job("b", "*/2 * * * *", {
+        policy: PATIENT,
+        retry: { limit: 2, backoff: "5s", max_backoff: "5s", on: ["unseen"] },
+      }),
     ],
     answer: () => ({ status: 503, answerMs: 3_000 }),
     seconds: 150,
   },
   "retry, paused and by hand": {
     jobs: [
-      job("a", "1-59/3 * * * *", { policy: { ...PATIENT, concurrency: "forbid" }, retry: { max: 3, backoff: "10s" } }),
+      job("a", "1-59/3 * * * *", {
+        policy: { ...PATIENT, concurrency: "forbid" },
+        retry: { limit: 3, backoff: "10s", max_backoff: "10s" },
+      }),
     ],
     behaviour: () => ({ runMs: 3_000, exitCode: 1 }),
     deeds: {

@@ -26,6 +26,7 @@ export interface SlotRun {
   readonly source: string | null;
   readonly periodId: string;
   readonly at: EpochMs;
+  readonly bootId: string;
 }
 
 export interface SlotCase {
@@ -35,13 +36,23 @@ export interface SlotCase {
   readonly begun: readonly SlotRun[];
   readonly hints: readonly HintSpan[];
   readonly now: EpochMs;
+  /** The boot of the machine that it is now. */
+  readonly bootId: string;
 }
 
 /** A start that was under way when something changed goes on. */
 const SLACK_MS = 2 * SECOND_MS;
 
 export function slotViolations(slots: SlotCase): string[] {
-  return [...unasked(slots), ...inSpite(slots), ...pace(slots), ...leftOver(slots), ...lost(slots), ...retries(slots)];
+  return [
+    ...unasked(slots),
+    ...inSpite(slots),
+    ...pace(slots),
+    ...leftOver(slots),
+    ...lost(slots),
+    ...retries(slots),
+    ...boots(slots),
+  ];
 }
 
 /** S41: nothing runs for a hint that was not there, or that was over. */
@@ -119,12 +130,25 @@ function* retries({ begun, definition }: SlotCase): Iterable<string> {
     const name = `${definition.identity}@${periodId}`;
     const before = begun.slice(0, index).filter((run) => run.periodId === periodId);
     const nextAt = schedule.next(instantOf(periodId));
-    if (retry === undefined || before.length > retry.max) yield `${name} was tried ${before.length + 1} times`;
+    if (retry === undefined || before.length > retry.limit) yield `${name} was tried ${before.length + 1} times`;
     // A claim that came to nothing in a crash was not seen to end either.
     const isSeen = retry?.on.includes("unseen") !== true;
-    if (isSeen && !before.some((run) => run.source === null)) yield `${name} was retried before it was tried`;
+    const isTried = before.some((run) => run.source === null || run.source === "reboot");
+    if (isSeen && !isTried) yield `${name} was retried before it was tried`;
     if (nextAt !== null && at >= nextAt) yield `${name} was retried at ${at - nextAt} ms after the next period`;
   }
+}
+
+/** S44: once for each boot, and the present one is handled. What is suspended or paused stays due. */
+function* boots({ begun, definition, document, bootId }: SlotCase): Iterable<string> {
+  const ids = begun.filter(({ source }) => source === "reboot").map((run) => run.bootId);
+  for (const id of ids.filter((each, index) => ids.indexOf(each) !== index)) {
+    yield `${definition.identity} ran more than once in ${id}`;
+  }
+  if (!compileRule(definition).isReboot || document.RemovedAt !== undefined) return;
+  if (document.Boot?.ID !== bootId) yield `${definition.identity} was not told of ${bootId}`;
+  const isHeld = definition.policy.suspend || document.Pause !== undefined;
+  if (document.Boot?.Due !== undefined && !isHeld) yield `${definition.identity} is still due in ${bootId}`;
 }
 
 function instantOf(text: string): EpochMs {

@@ -54,6 +54,8 @@ export interface Begun {
   readonly identity: string;
   readonly periodId: string;
   readonly at: EpochMs;
+  /** Of the machine. */
+  readonly bootId: string;
   /** S23: whether its claim was durable by then. */
   readonly isOnRecord: boolean;
 }
@@ -174,7 +176,7 @@ export class World {
     const text = this.disk.documents.get(key)?.text;
     const onRecord = text === undefined ? [] : activeStates(requireOk(parseDocument(text, key)));
     const isOnRecord = onRecord.some(({ AttemptID }) => AttemptID === attemptId);
-    this.begun.push({ attemptId, identity, periodId, at: this.clock.now(), isOnRecord });
+    this.begun.push({ attemptId, identity, periodId, at: this.clock.now(), bootId: this.host.bootId, isOnRecord });
   }
 
   private clockOf(life: { readonly isAlive: boolean }): Clock {

@@ -15,7 +15,7 @@ import { delayMs } from "../../../src/core/state/retry.js";
 import { requireOk } from "../../support/results.js";
 
 const BASE = { identity: "a", schedule: "0 3 * * *", command: ["true"] };
-const ALL = { max: 3, backoff: "30s..10m", on: ["exit", "timeout", "answered", "failed", "unseen"] };
+const ALL = { limit: 3, backoff: "30s", max_backoff: "10m", on: ["exit", "timeout", "answered", "failed", "unseen"] };
 
 const definitionOf = (more: object) => requireOk(readJobDefinition({ ...BASE, ...more }));
 const retryOf = (retry: object) => definitionOf({ retry }).policy.retry;
@@ -32,16 +32,22 @@ describe("what a job says", () => {
   });
 
   test.each([
-    ["all of it", ALL, { max: 3, firstMs: 30_000, longestMs: 600_000, on: ALL.on }],
-    ["the least", { max: 1 }, { max: 1, firstMs: 30_000, longestMs: 600_000, on: ALL.on.slice(0, 4) }],
-    ["always the same", { max: 2, backoff: "1m" }, { firstMs: 60_000, longestMs: 60_000 }],
-    ["exit codes, one text", { max: 2, on: "75, timeout" }, { on: [75, "timeout"] }],
-    ["said twice", { max: 2, on: ["exit", "exit"] }, { on: ["exit"] }],
+    ["all of it", ALL, { limit: 3, backoffMs: 30_000, maxBackoffMs: 600_000, on: ALL.on }],
+    ["the least", { limit: 1 }, { limit: 1, backoffMs: 30_000, maxBackoffMs: 600_000, on: ALL.on.slice(0, 4) }],
+    ["always the same", { limit: 2, backoff: "1m", max_backoff: "1m" }, { backoffMs: 60_000, maxBackoffMs: 60_000 }],
+    [
+      "longer than the longest by default",
+      { limit: 2, backoff: "1h" },
+      { backoffMs: 3_600_000, maxBackoffMs: 3_600_000 },
+    ],
+    ["shorter than the first by default", { limit: 2, max_backoff: "5s" }, { backoffMs: 5_000, maxBackoffMs: 5_000 }],
+    ["exit codes, one text", { limit: 2, on: "75, timeout" }, { on: [75, "timeout"] }],
+    ["said twice", { limit: 2, on: ["exit", "exit"] }, { on: ["exit"] }],
   ])("%s", (_title, raw, rule) => {
     expect(retryOf(raw)).toMatchObject(rule);
   });
 
-  test.each(["@retry(3,30s..10m,on=exit;timeout)", "@retry(max=3,backoff=30s..10m,on=exit;timeout)"])(
+  test.each(["@retry(3,30s,10m,on=exit;timeout)", "@retry(limit=3,backoff=30s,max_backoff=10m,on=exit;timeout)"])(
     "as a line: %s",
     (modifier) => {
       const { job, problems } = readKronLine(`0 3 * * * ${modifier} name=a command=true`, { file: "f", line: 1 });
@@ -51,7 +57,7 @@ describe("what a job says", () => {
   );
 
   test("it is stored, read back and shortened without a change, and is none of the rule that decisions depend on", () => {
-    const definition = definitionOf({ retry: { max: 3, on: [75, "timeout"] } });
+    const definition = definitionOf({ retry: { limit: 3, on: [75, "timeout"] } });
     const text = canonicalDefinitionText(definition);
     expect(readDefinitionInForce(text)).toEqual({ definition, problems: [] });
     expect(requireOk(readJobDefinition(minimalRaw(definition)))).toEqual(definition);
@@ -61,9 +67,9 @@ describe("what a job says", () => {
   });
 
   test("defaults are merged, and give way where there is an interval", () => {
-    const defaults = requireOk(readJobDefaults({ retry: { max: 5, backoff: "1m" } }));
-    const own = requireOk(readJobDefinition({ ...BASE, retry: { max: 2 } }, defaults));
-    expect(own.policy.retry).toMatchObject({ max: 2, firstMs: 60_000 });
+    const defaults = requireOk(readJobDefaults({ retry: { limit: 5, backoff: "1m" } }));
+    const own = requireOk(readJobDefinition({ ...BASE, retry: { limit: 2 } }, defaults));
+    expect(own.policy.retry).toMatchObject({ limit: 2, backoffMs: 60_000 });
     const { schedule: _, ...rest } = BASE;
     expect(requireOk(readJobDefinition({ ...rest, every: "90s" }, defaults)).policy).not.toHaveProperty("retry");
   });
@@ -71,35 +77,36 @@ describe("what a job says", () => {
 
 describe("what is wrong is said where it is", () => {
   test.each([
-    [{}, ["field-missing retry.max: missing field max"]],
+    [{}, ["field-missing retry.limit: missing field limit"]],
     [
-      { max: 2, backoff: "10m..30s" },
-      ["duration-range retry.backoff: the backoff begins with 10m, and cannot end with 30s"],
+      { limit: 2, backoff: "10m", max_backoff: "30s" },
+      ["duration-range retry.max_backoff: max_backoff 30s is shorter than backoff 10m"],
     ],
     [
-      { max: 2, backoff: "10ms" },
+      { limit: 2, backoff: "10ms" },
       ["duration-range retry.backoff: a retry comes whole seconds after the failure, from 1s to 24h"],
     ],
-    [{ max: 2, on: ["exits"] }, ['field-range retry.on.0: "exits" is no way to end']],
-    [{ max: 2, on: [0] }, ["field-range retry.on.0: 0 is no exit code of a failure"]],
-    [{ max: 2, on: [] }, ["field-range retry.on: nothing is retried"]],
+    [{ limit: 2, on: ["exits"] }, ['field-range retry.on.0: "exits" is no way to end']],
+    [{ limit: 2, max_backoff: "later" }, ["duration-syntax retry.max_backoff: not a duration"]],
+    [{ limit: 2, on: [0] }, ["field-range retry.on.0: 0 is no exit code of a failure"]],
+    [{ limit: 2, on: [] }, ["field-range retry.on: nothing is retried"]],
   ])("%j", (retry, problems) => {
     expect(problemsOf({ retry })).toEqual(problems);
   });
 
-  test.each([0, 21, 1.5])("max is from 1 to 20: %s", (max) => {
-    expect(problemsOf({ retry: { max } })).toEqual([expect.stringContaining("retry.max")]);
+  test.each([0, 21, 1.5])("limit is from 1 to 20: %s", (limit) => {
+    expect(problemsOf({ retry: { limit } })).toEqual([expect.stringContaining("retry.limit")]);
   });
 
   test("an interval is not retried", () => {
     const { schedule: _, ...rest } = BASE;
-    const read = readJobDefinition({ ...rest, every: "90s", retry: { max: 2 } });
+    const read = readJobDefinition({ ...rest, every: "90s", retry: { limit: 2 } });
     expect(read.ok ? [] : read.error.map(({ code, path }) => [code, path])).toEqual([["field-conflict", ["retry"]]]);
   });
 });
 
 test("the delay doubles up to the longest", () => {
-  const rule = { max: 9, firstMs: 30_000, longestMs: 600_000, on: ["exit"] } as const;
+  const rule = { limit: 9, backoffMs: 30_000, maxBackoffMs: 600_000, on: ["exit"] } as const;
   expect([1, 2, 3, 4, 5, 6, 7].map((failed) => delayMs(rule, failed) / 1000)).toEqual([
     30, 60, 120, 240, 480, 600, 600,
   ]);

@@ -20,6 +20,7 @@ const OCCASIONS: Readonly<Record<string, Occasion>> = {
   interval: slotOccasion("interval", at(SLOT), at(SLOT)),
   "hint-interval": slotOccasion("hint-interval", at(SLOT), at(SLOT)),
   "hint-oneshot": slotOccasion("hint-oneshot", at(SLOT), at(SLOT)),
+  reboot: slotOccasion("reboot", at(SLOT), at(SLOT)),
   manual: slotOccasion("manual", at(SLOT), at(SLOT)),
 };
 
@@ -37,6 +38,7 @@ const ROWS: readonly (readonly [string, string, string, string, string])[] = [
   ["interval", "start by 00:01:30", "nothing suspended", "nothing paused", "nothing busy"],
   ["hint-interval", "start by 00:01:30", "nothing suspended", "nothing paused", "nothing busy"],
   ["hint-oneshot", "start by 00:01:30", "nothing suspended", "nothing paused", "nothing busy"],
+  ["reboot", "missed deadline", "nothing suspended", "nothing paused", "missed deadline"],
   ["manual", "start by 00:01:30", "start by 00:01:30", "start by 00:01:30", "start by 00:01:30"],
 ];
 
@@ -58,7 +60,7 @@ describe("S21: the checks of a source", () => {
       source === "cron" ? { ...STANDING, lastHandledAt: at(SLOT) } : { ...STANDING, slots: { [source]: SLOT } };
     const late = claimVerdict(STANDING, occasion, POLICY, [], NOW, NOW - 1_000);
     expect(said(claimVerdict(taken, occasion, POLICY, [], NOW, NOW))).toBe("nothing already_handled");
-    expect(said(late)).toBe(source === "cron" ? "missed late_start" : "nothing busy");
+    expect(said(late)).toBe(source === "cron" || source === "reboot" ? "missed late_start" : "nothing busy");
   });
 });
 
@@ -66,6 +68,7 @@ test.each([
   ["cron", null, true, true, false],
   ["interval", "interval", false, true, false],
   ["hint-oneshot", "hint-oneshot", false, true, false],
+  ["reboot", "reboot", false, true, false],
   ["manual", "manual", false, false, true],
 ] as const)("%s: how it is recorded, and what is asked of that", (source, recorded, isOfPeriod, isOwn, isAsked) => {
   const on = recordedSource(source);

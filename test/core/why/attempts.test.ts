@@ -32,7 +32,7 @@ const retry = (attempt: number, more: object): LedgerEntry => {
 };
 
 function why(entries: readonly LedgerEntry[], more: { readonly retry?: RetryState; readonly running?: boolean } = {}) {
-  const raw = { identity: "a", schedule: "0 * * * *", command: ["true"], retry: { max: 3 } };
+  const raw = { identity: "a", schedule: "0 * * * *", command: ["true"], retry: { limit: 3 } };
   const definition = requireOk(readJobDefinition(raw));
   const active = { PeriodID: "2026-03-01T12:02:00Z", PID: 7, StartedAt: NOON, ChosenTime: NOON, Source: "retry" };
   return whyPeriod({

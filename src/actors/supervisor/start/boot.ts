@@ -20,6 +20,7 @@ import type { JobSet } from "../rows/job-set.js";
 import type { SupervisorCore } from "../run/core.js";
 import type { Schedule } from "../run/schedule.js";
 import { carriedBy, type LastVersion, lastVersion, placeholderDefinition, versionAfter } from "./last-version.js";
+import { MachineBoot } from "./machine-boot.js";
 import { planHere } from "./plan-here.js";
 import { recoverUnusable } from "./recovery.js";
 import { Survey, type Wanted } from "./survey.js";
@@ -59,10 +60,12 @@ export class Boot {
     for (const identity of survey.running) await this.recoverRuns(identity, wanted);
     await this.core.whenIdle();
     await inTurns(survey.missing, (identity) => this.retire(identity));
+    const machine = await MachineBoot.ofStart(this.ports, this.core);
     onReady();
-    await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true));
+    await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true, machine));
     // Of what is on record already, nobody is new.
-    if (wanted !== "as-stored") await inTurns(newcomers, (handle) => this.greet(handle, wanted));
+    if (wanted !== "as-stored") await inTurns(newcomers, (handle) => this.greet(handle, wanted, machine));
+    await machine.settle();
     this.core.lost.started();
   }
 
@@ -124,17 +127,23 @@ export class Boot {
     for (const { execution } of entry.activation.attempts) await this.core.executor.adopt(entry, execution);
   }
 
-  private async greet(handle: TimelineHandle, wanted: WantedJobs): Promise<void> {
+  private async greet(handle: TimelineHandle, wanted: WantedJobs, machine: MachineBoot): Promise<void> {
     const entry = this.jobs.at(handle);
     entry.isUntold = false;
     const index = wanted.indexOf(entry.identity);
     const definition = wanted.definitionAt(index);
     const version = versionAfter(NOTHING_KNOWN, entry.identity, wanted.textAt(index), this.ports.clock.now());
-    if (!(await this.core.greet(entry, { definition, version }))) await this.introduce(handle, wanted, false);
+    if (await this.core.greet(entry, { definition, version })) await machine.tell(entry, definition);
+    else await this.introduce(handle, wanted, false, machine);
   }
 
   /** First sight, the first sight of a change that was made while nobody was there (S14), or just a return (S13). */
-  private async introduce(handle: TimelineHandle, wanted: Wanted, isOnRecord: boolean): Promise<void> {
+  private async introduce(
+    handle: TimelineHandle,
+    wanted: Wanted,
+    isOnRecord: boolean,
+    machine: MachineBoot,
+  ): Promise<void> {
     const { identity } = this.jobs.at(handle);
     const last = isOnRecord ? await lastVersion(identity, this.ports.store) : NOTHING_KNOWN;
     const document = isOnRecord ? await this.core.records.storedDocument(identity) : null;
@@ -149,12 +158,15 @@ export class Boot {
     const hash = ruleHashOf(definition);
     const isSameRule = document !== null && document.RemovedAt === undefined && document.DefinitionHash === hash;
     if (isSameRule) {
+      // First of all: nothing of the boot before is to be taken up again.
+      await machine.tell(entry, definition);
       const event = { type: "WAKE", isReturning: true, nominalAt: null } as const;
       await this.core.ask(entry, { event: () => event, now: null, ...along });
-      return;
+    } else {
+      const carriedAt = document === null ? null : carriedBy(last.definition, document, now);
+      await this.core.ask(entry, { event: () => ({ type: "DEFINE", hash, carriedAt }), now: null, ...along });
+      await machine.tell(entry, definition);
     }
-    const carriedAt = document === null ? null : carriedBy(last.definition, document, now);
-    await this.core.ask(entry, { event: () => ({ type: "DEFINE", hash, carriedAt }), now: null, ...along });
   }
 
   private async retire(identity: string): Promise<void> {

@@ -14,6 +14,7 @@ import { type JobEntry, ruleHashOf } from "../rows/job-entry.js";
 import type { JobSet } from "../rows/job-set.js";
 import type { SupervisorCore } from "../run/core.js";
 import { carriedBy, lastVersion, placeholderDefinition, versionAfter } from "./last-version.js";
+import { MachineBoot } from "./machine-boot.js";
 import { type ChangeInput, changedJob, type Difference, differenceOf } from "./plan-report.js";
 import type { Wanted } from "./survey.js";
 import type { WantedJobs } from "./wanted-jobs.js";
@@ -113,7 +114,11 @@ export class Reload {
     this.jobs.rows.setContent(entry.handle, wanted.contentHashAt(index));
     this.core.executor.unprepare(entry);
     const version = versionAfter(last, identity, wanted.textAt(index), this.ports.clock.now());
-    if (isNew && (await this.core.greet(entry, { definition, version }))) return;
+    const machine = MachineBoot.ofReload(this.ports, this.core);
+    if (isNew && (await this.core.greet(entry, { definition, version }))) {
+      await machine.tell(entry, definition);
+      return;
+    }
     if (isNew && !entry.isLoaded) entry.use(definition, this.settings());
     const definitions = [version];
     await this.core.ask(entry, {
@@ -125,6 +130,7 @@ export class Reload {
       now: null,
       along: { definitions },
     });
+    await machine.tell(entry, definition);
   }
 
   private async remove(handle: TimelineHandle): Promise<void> {

@@ -36,6 +36,7 @@ export type SupervisorEventName =
   | "hint_ended"
   | "retry_planned"
   | "retry_dropped"
+  | "boot"
   | "removed"
   | "adopted"
   | "claim_refused"
@@ -81,6 +82,21 @@ const TELLERS: Tellers = {
     const range = { first: formatInstant(firstAt), last: formatInstant(lastAt) };
     const fields = { ...gapDetail(fact), count, is_count_exact, ...range };
     return { event: "periods_not_evaluated", component: "scheduler", level: "info", fields };
+  },
+  boot: ({ bootId: boot_id, slotAt }) => {
+    const about = slotAt === null ? {} : { periodId: formatInstant(slotAt) };
+    return {
+      ...about,
+      event: "boot",
+      component: "scheduler",
+      level: "info",
+      fields: { boot_id, is_due: slotAt !== null },
+    };
+  },
+  slot_closed: ({ outcome, reason, source, slotAt }) => {
+    const event = outcome === "missed" ? "missed_deadline" : skippedEvent(reason);
+    const about = { periodId: formatInstant(slotAt), fields: { outcome, reason, source } };
+    return { ...about, event, component: "policy", level: "info" };
   },
   // Every job of a first start has one; `why` answers from the ledger.
   before_definition: ({ periodId }) => {

@@ -62,6 +62,15 @@ export function ledgerRecordOf(
       const content = { at, period_id: periodId, attempt, due, ...of, dropped: fact.kind === "retry_dropped" };
       return record(identity, instantOf(periodId), "retry", content);
     }
+    case "boot": {
+      const { bootId, slotAt } = fact;
+      const slot = slotAt === null ? null : formatInstant(slotAt);
+      return record(identity, slotAt ?? fact.at, "boot", { at, boot_id: bootId, slot });
+    }
+    case "slot_closed": {
+      const { source, slotAt, outcome, reason } = fact;
+      return record(identity, slotAt, `slot:${source}`, { at, source, outcome, reason });
+    }
     case "periods_not_evaluated": {
       const { firstAt, lastAt, count, isCountExact } = fact;
       const gap = { first: formatInstant(firstAt), last: formatInstant(lastAt), count, is_count_exact: isCountExact };

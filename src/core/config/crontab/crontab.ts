@@ -6,6 +6,7 @@
 import { LIMITS } from "../../base/limits.js";
 import type { Problem } from "../../base/problem.js";
 import { parseKronCron } from "../../cron/kron-dialect.js";
+import { REBOOT } from "../../cron/reboot.js";
 import { compileSchedule } from "../../cron/schedule.js";
 import { sha256Hex } from "../../decision/seed.js";
 import { WINDOW_DEADLINE } from "../../job/definition.js";
@@ -213,7 +214,8 @@ function descriptionOf(command: string): string {
 
 /** S11: a window may not reach into the next period, and a delay of cron's may. */
 function windowOf(schedule: string, delayMs: number): number {
-  if (delayMs === 0) return 0;
+  // A boot has no window.
+  if (delayMs === 0 || schedule === REBOOT) return 0;
   const fields = parseKronCron(schedule);
   const utc = zoneOf("UTC");
   if (!fields.ok || !utc.ok) return delayMs;

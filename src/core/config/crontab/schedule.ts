@@ -9,6 +9,7 @@ import type { Problem } from "../../base/problem.js";
 import { err, ok, type Result } from "../../base/result.js";
 import { CRON_FIELD_NAMES, CRON_FIELD_RANGES, type CronFieldName, type CronFields } from "../../cron/fields.js";
 import { parseKronCron } from "../../cron/kron-dialect.js";
+import { REBOOT } from "../../cron/reboot.js";
 import { daysInMonth } from "../../time/civil.js";
 
 export interface CrontabSchedule {
@@ -71,11 +72,13 @@ const readingOf = memoised((text): ScheduleReading => {
 function readMacro(macro: string): ScheduleReading {
   // To cron @hourly is a line with a star for its hours.
   if (MACROS.has(macro)) return ok({ text: macro, isAsWritten: true, isFixedTime: macro !== "@hourly" });
-  if (macro === "@reboot") {
-    const hint = "run it from the service manager: a start of the machine has no time that could be planned";
-    return refuse(0, "cron-syntax", "@reboot is not a period", hint);
-  }
-  return refuse(0, "cron-syntax", `cron does not know ${macro.slice(0, 20)}`, `write one of ${[...MACROS].join(" ")}`);
+  if (macro === REBOOT) return ok({ text: macro, isAsWritten: true, isFixedTime: false });
+  return refuse(
+    0,
+    "cron-syntax",
+    `cron does not know ${macro.slice(0, 20)}`,
+    `write one of ${[...MACROS, REBOOT].join(" ")}`,
+  );
 }
 
 function readFields(words: readonly string[]): ScheduleReading {

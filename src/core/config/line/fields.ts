@@ -43,7 +43,7 @@ const LIST_MODIFIERS: Readonly<Record<string, { readonly group: string; readonly
   dist: { group: "distribution", unnamed: ["name"] },
   seed: { group: "seed", unnamed: ["strategy"] },
   policy: { group: "policy", unnamed: [] },
-  retry: { group: "retry", unnamed: ["max", "backoff"] },
+  retry: { group: "retry", unnamed: ["limit", "backoff", "max_backoff"] },
   dst: { group: "dst", unnamed: [] },
   http: { group: "http", unnamed: ["method", "url"] },
 };
@@ -66,7 +66,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   dist: "@dist(skewEarly,shape=2)",
   seed: "@seed(daily,salt=x)",
   policy: "@policy(concurrency=forbid,deadline=30m)",
-  retry: "@retry(3,30s..10m,on=exit;timeout)",
+  retry: "@retry(3,30s,10m,on=75;timeout)",
   dst: "@dst(gap=next,overlap=first)",
   http: "@http(POST,https://example.org/hook,timeout=10s)",
 };

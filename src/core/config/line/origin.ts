@@ -47,7 +47,7 @@ function spanInWord(word: Word, span: TextSpan | undefined): TextSpan {
 const BOOLEANS = new Set(["policy\nsuspend", "shell"]);
 const NUMBERS = new Set([
   "policy\nmax_active",
-  "retry\nmax",
+  "retry\nlimit",
   ...parameterForms().flatMap(([, forms]) =>
     Object.keys(forms)
       .filter((key) => forms[key]?.form === "number")
