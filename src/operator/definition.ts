@@ -6,6 +6,7 @@
 import type { Problem } from "../core/base/problem.js";
 import { err, ok, type Result } from "../core/base/result.js";
 import { formatPath } from "../core/config/format-problem.js";
+import { isReboot } from "../core/cron/reboot.js";
 import { compileRule } from "../core/decision/compile.js";
 import type { CompiledRule } from "../core/decision/model.js";
 import { sha256Hex } from "../core/decision/seed.js";
@@ -25,9 +26,18 @@ export interface KronDefinition {
 /** A definition needs something to run; here it is the Job, which is none of its business. */
 const STAND_IN_COMMAND: readonly string[] = ["kubernetes-job"];
 
+/** S44 is about the machine of a daemon. */
+const AT_BOOT: Problem = {
+  code: "cron-syntax",
+  message: "@reboot means nothing in a cluster: no machine is its own",
+  path: ["schedule"],
+  hint: "write a cron schedule",
+};
+
 export function readKronJob(kronJob: KronJob): Result<KronDefinition, readonly Problem[]> {
   const read = readJobDefinition(rawDefinition(kronJob));
   if (!read.ok) return err(read.error.map(atKronJobField));
+  if (isReboot(read.value.schedule)) return err([AT_BOOT].map(atKronJobField));
   return ok({
     compiled: compileRule(read.value),
     policy: boundedPolicy(read.value),

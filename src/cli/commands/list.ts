@@ -1,4 +1,5 @@
 import type { JobStatus } from "../../actors/supervisor/port.js";
+import { isReboot } from "../../core/cron/reboot.js";
 import { parseInstant } from "../../core/time/instant.js";
 import type { ControlClient } from "../../krond/control/client.js";
 import { type ListFilter, ListJudge, STANDINGS } from "../../krond/control/list-filter.js";
@@ -13,10 +14,10 @@ import type { CliIo } from "../io.js";
 import { printPages, TextTable } from "../list-output.js";
 import { paintFor } from "../style.js";
 
-function nextText({ standing, pausedUntil, nextChosenTime }: JobStatus, now: number): string {
+function nextText({ standing, pausedUntil, nextChosenTime, schedule }: JobStatus, now: number): string {
   if (standing === "suspended" || standing === "removed") return standing;
   const at = parseInstant(nextChosenTime ?? "");
-  const when = at.ok ? `${nextChosenTime} (${formatDistance(now, at.value)})` : "-";
+  const when = at.ok ? `${nextChosenTime} (${formatDistance(now, at.value)})` : isReboot(schedule) ? "at boot" : "-";
   return pausedUntil === null ? when : `${when} paused until ${pausedUntil}`;
 }
 

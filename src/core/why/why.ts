@@ -6,9 +6,10 @@ import { compileRule } from "../decision/compile.js";
 import { isPeriod } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
 import { activeStates, lastHandledAt } from "../state/document.js";
-import { type Ending, endingFields, type HolderKind, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
+import { endingFields, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
 import { attemptsText, furtherAttempts, isRetryRunning } from "./attempts.js";
+import { whyBoot } from "./boots.js";
 import {
   type Finding,
   type Period,
@@ -31,8 +32,11 @@ import {
   waiting,
 } from "./open.js";
 import type { GapEntry, PeriodEntry, RunEntry } from "./records.js";
+import { REASON_TEXTS, runText } from "./texts.js";
 
 export function whyPeriod(facts: WhyFacts): WhyAnswer {
+  const boot = whyBoot(facts);
+  if (boot !== null) return answer({ ...facts, nominalAt: boot.slotAt }, null, boot.finding);
   const record = facts.entries.find((entry) => entry.kind === "period" && entry.at === facts.nominalAt);
   const period = periodOf(facts);
   if (record?.kind === "period") return answer(facts, period, ofRecord(facts, record));
@@ -87,16 +91,6 @@ function ofRecord(facts: WhyFacts, record: PeriodEntry): Finding {
   return { kind: outcome, reason, text: `${outcome}${why} (recorded at ${record.recordedAt})`, record };
 }
 
-const REASON_TEXTS: Readonly<Record<string, string>> = {
-  deadline: "nobody was there to start it before its deadline had passed",
-  late_start: "its start took longer than the deadline and the grace for starting allow",
-  superseded: "the next period came before it could be started",
-  concurrency_forbid: "an earlier run was still going, and the job forbids concurrent runs",
-  too_many_active: "as many runs as max_active allows were going already",
-  state_recovered: "its state was lost, and repeating a run was ruled out",
-  rewound: "an operator moved the state back",
-};
-
 function executed(facts: WhyFacts): Finding {
   const { entries, nominalAt, document } = facts;
   const run = entries.find((entry) => entry.kind === "run" && entry.at === nominalAt && isPeriod(entry.source));
@@ -111,29 +105,6 @@ function executed(facts: WhyFacts): Finding {
   if (run?.kind !== "run") return { kind: "executed", text: "executed" };
   const text = `executed: ${runText(run)}${attemptsText(facts, run, runText)}`;
   return { kind: isRetryRunning(facts) ? "running" : "executed", reason: run.ending?.reason ?? null, text, run };
-}
-
-function runText({ startedAt, endedAt, holder, ending }: RunEntry): string {
-  const begun = `started ${startedAt ?? "at an unknown time"}`;
-  if (endedAt === null || ending === null) return begun;
-  const { reason } = ending;
-  return `${begun}, ended ${endedAt}, ${howText(ending, holder)}${reason === null ? "" : ` (${reason})`}`;
-}
-
-function howText(ending: Ending, holder: HolderKind): string {
-  switch (ending.kind) {
-    case "answered":
-      return `answered with status ${ending.status}`;
-    case "failed":
-      return ending.isSent ? `no whole answer: ${ending.detail}` : `nothing was sent: ${ending.detail}`;
-    case "job":
-      return ending.condition;
-    case "exited":
-      if (ending.code !== null) return `exit code ${ending.code}`;
-      return ending.signal === null ? "exit code unknown" : `ended by ${ending.signal}`;
-    default:
-      return holder === "process" ? "exit code unknown" : "answer unknown";
-  }
 }
 
 // --- Which period it is ---

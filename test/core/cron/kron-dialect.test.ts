@@ -126,7 +126,12 @@ describe("kron dialect: what is refused, where, and what to write instead", () =
     },
     { text: "0 3 * * *\n", code: "cron-syntax", at: "*\n", hint: "remove line breaks and unusual blanks" },
     { text: "0 30 2 30 2", code: "cron-range", at: "30", hint: "write 0 to 23" },
-    { text: "@reboot", code: "cron-syntax", at: "@reboot", hint: "run it from the service manager" },
+    {
+      text: "@reboot",
+      code: "cron-syntax",
+      at: "@reboot",
+      hint: "write steps, like */5 * * * *, or let the job run with krond",
+    },
     { text: "@every 5m", code: "cron-syntax", at: "@every 5m", hint: "write steps, like */5 * * * *" },
     {
       text: "@fortnightly",
