@@ -1,10 +1,13 @@
 /** S44: what a daemon tells its jobs of the boots of the machine, with the supervisor of production. */
 import { describe, expect, test } from "vitest";
+import { atBootFence, fenceFor } from "../../../src/actors/supervisor/start/recovery.js";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
+import { newDocument } from "../../../src/core/state/document.js";
 import { SECOND_MS } from "../../../src/core/time/instant.js";
 import { job, World } from "./world.js";
 
 const AT_BOOT = job("a", "@reboot");
+const SLOT = "2026-03-01T12:00:00Z";
 const LATE = job("late", "@reboot");
 
 async function pass(world: World, seconds: number): Promise<void> {
@@ -72,5 +75,20 @@ describe("S44", () => {
     await machineDown(world);
     await booted(world, [AT_BOOT, LATE, job("later", "@reboot")]);
     expect(ran(world).toSorted()).toEqual(["a in boot-1", "a in boot-2", "late in boot-2", "later in boot-2"]);
+  });
+});
+
+describe("S32: the present boot counts as run where what was known of it is lost", () => {
+  test("a document that is due, and one that is gone", () => {
+    const due = { ...newDocument("a"), Boot: { ID: "boot-1", Due: { Slot: SLOT, Since: SLOT } } };
+    const fenced = atBootFence(due, "boot-1", Date.parse(SLOT));
+    expect(JSON.parse(fenced?.text ?? "{}")).toMatchObject({ Boot: { ID: "boot-1" } });
+    expect(fenced?.text).not.toContain("Due");
+    const gone = fenceFor(AT_BOOT, Date.parse(SLOT), { historyLimit: 10, bootId: "boot-1" });
+    expect(JSON.parse(gone.text)).toMatchObject({ Identity: "a", Boot: { ID: "boot-1" } });
+  });
+
+  test("one that has run already is left as it is", () => {
+    expect(atBootFence({ ...newDocument("a"), Boot: { ID: "boot-1" } }, "boot-1", Date.parse(SLOT))).toBeNull();
   });
 });

@@ -4,7 +4,8 @@ import { compileRule } from "../../../core/decision/compile.js";
 import { decide } from "../../../core/decision/decide.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { currentPeriod } from "../../../core/period/periods.js";
-import { newDocument } from "../../../core/state/document.js";
+import { fenceBoot } from "../../../core/state/boot.js";
+import { newDocument, type StateDocument } from "../../../core/state/document.js";
 import { fencePeriod } from "../../../core/state/period-transitions.js";
 import { serialiseDocument } from "../../../core/state/serialise.js";
 import type { EpochMs } from "../../../core/time/instant.js";
@@ -16,12 +17,25 @@ import { lastVersion } from "./last-version.js";
 import type { Survey, Unusable, Wanted } from "./survey.js";
 
 /** S32: an unreadable document is replaced by one in which everything up to the current period counts as handled. */
-export function fenceFor(definition: JobDefinition, now: EpochMs, historyLimit: number): Fenced {
+export function fenceFor(
+  definition: JobDefinition,
+  now: EpochMs,
+  { historyLimit, bootId }: { readonly historyLimit: number; readonly bootId: string },
+): Fenced {
   const compiled = compileRule(definition);
-  const nominalAt = currentPeriod(compiled, now);
   const empty = newDocument(definition.identity);
+  if (compiled.isReboot) return atBootFence(empty, bootId, now) ?? { text: serialiseDocument(empty), ledger: [] };
+  const nominalAt = currentPeriod(compiled, now);
   if (nominalAt === null) return { text: serialiseDocument(empty), ledger: [] };
   const { document, facts } = fencePeriod(empty, decide(compiled, nominalAt), now, historyLimit);
+  return { text: serialiseDocument(document), ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)) };
+}
+
+/** The same of a job that runs at boot; null: nothing of the boot is left to run. */
+export function atBootFence(before: StateDocument, bootId: string, now: EpochMs): Fenced | null {
+  const fence = fenceBoot(before, bootId, now);
+  if (fence === null) return null;
+  const { document, facts } = fence;
   return { text: serialiseDocument(document), ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)) };
 }
 
@@ -45,7 +59,7 @@ export async function recoverUnusable(survey: Survey, context: RecoveryContext):
   const fence = (identity: string): Fenced => {
     const definition = byIdentity.get(identity);
     if (definition === undefined) throw new Error(`invariant broken: no definition to fence ${identity} with`);
-    return fenceFor(definition, now, settings.history.keep);
+    return fenceFor(definition, now, { historyLimit: settings.history.keep, bootId: ports.bootId });
   };
   const settled = await settleUnusable(ports.store, ports.term, documents, { now, fence, copies: ports.copies });
   if (!settled.ok) throw settled.error;
