@@ -6,6 +6,7 @@
 import type { Problem } from "../core/base/problem.js";
 import { err, ok, type Result } from "../core/base/result.js";
 import { formatPath } from "../core/config/format-problem.js";
+import { isReboot } from "../core/cron/reboot.js";
 import { compileRule } from "../core/decision/compile.js";
 import { parameterForms } from "../core/decision/distributions.js";
 import type { CompiledRule } from "../core/decision/model.js";
@@ -26,10 +27,19 @@ export interface KronDefinition {
 /** A definition needs something to run; here it is the Job, which is none of its business. */
 const STAND_IN_COMMAND: readonly string[] = ["kubernetes-job"];
 
+/** S44 is about the machine of a daemon. */
+const AT_BOOT: Problem = {
+  code: "cron-syntax",
+  message: "@reboot means nothing in a cluster: no machine is its own",
+  path: ["schedule"],
+  hint: "write a cron schedule",
+};
+
 /** As the rest of Kron knows jobs: what `kron lint`, `next` and `explain` work with. */
 export function definitionOf(kronJob: KronJob): Result<JobDefinition, readonly Problem[]> {
   const read = readJobDefinition(rawDefinition(kronJob));
-  return read.ok ? read : err(read.error.map(atKronJobField));
+  if (!read.ok) return err(read.error.map(atKronJobField));
+  return isReboot(read.value.schedule) ? err([AT_BOOT].map(atKronJobField)) : read;
 }
 
 export function readKronJob(kronJob: KronJob): Result<KronDefinition, readonly Problem[]> {

@@ -11,7 +11,7 @@ const newDirectory = temporaryDirectories();
 const TABLE = `MAILTO=root
 */5 * * * * /opt/poll
 008 3 * * * /opt/backup
-@reboot /opt/start
+@later /opt/start
 `;
 
 function crontabFile(text: string): { readonly cwd: string; readonly file: string } {
@@ -28,10 +28,10 @@ describe("kron import crontab", () => {
     expect(err).toBe(`tab:1:1: not supported: no mail is sent; what a run prints is kept in a file, see: kron logs
 tab:2:1: same
 tab:3:1: same, but: the schedule is written 8 3 * * * here
-tab:4:1: error: @reboot is not a period
-  @reboot /opt/start
-  ^^^^^^^
-  hint: run it from the service manager: a start of the machine has no time that could be planned
+tab:4:1: error: cron does not know @later
+  @later /opt/start
+  ^^^^^^
+  hint: write one of @hourly @daily @midnight @weekly @monthly @yearly @annually @reboot
 2 jobs; lines: 1 same, 1 with a note, 2 not supported
 `);
     const { jobs, problems } = readYamlConfig("out.yaml", out);
@@ -40,6 +40,14 @@ tab:4:1: error: @reboot is not a period
       ["tab/poll", "*/5 * * * *"],
       ["tab/backup", "8 3 * * *"],
     ]);
+  });
+
+  test("S44: what runs at boot is taken over, and a random delay of cron's has no effect on it", async () => {
+    const input = "RANDOM_DELAY=10\n@reboot /opt/start\n";
+    const { exitCode, out } = await runCaptured(KRON, ["import", "crontab", "-", "--run-as", "alice"], { input });
+    expect(exitCode).toBe(0);
+    const [job] = readYamlConfig("x", out).jobs;
+    expect(job?.definition).toMatchObject({ schedule: "@reboot", window: { durationMs: 0 } });
   });
 
   test("a crontab without losses: exit 0, also from standard input", async () => {

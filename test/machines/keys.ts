@@ -26,7 +26,7 @@ export function interner(): (activation: Activation) => Activation {
 
 /** Everything that a later step may read. Times of writing are left out: no rule reads them. */
 export function keyOf(world: World): string {
-  const { tick, daemon, disk, begun, outcomes, gateLosses, manualRuns, hintsSet } = world;
+  const { tick, daemon, disk, begun, outcomes, gateLosses, manualRuns, hintsSet, reboots } = world;
   const processes = world.processes
     .map((process) =>
       [
@@ -34,6 +34,7 @@ export function keyOf(world: World): string {
         process.retry?.attempt,
         process.retry?.periodId,
         process.source,
+        process.boot,
         process.periodId,
         process.pid,
         process.phase,
@@ -50,6 +51,7 @@ export function keyOf(world: World): string {
     gateLosses,
     manualRuns,
     hintsSet,
+    reboots,
     daemonKey(daemon),
   ]);
 }
@@ -87,7 +89,7 @@ function documentKey(document: StateDocument): string {
   // Who has none of these goes by its schedule alone, for which it does not matter when it ran.
   const isPaced = Hints !== undefined || EvaluatesFrom !== undefined || LastSlot?.["interval"] !== undefined;
   const pace = isPaced ? [Hints, EvaluatesFrom, document.LastRunAt] : [];
-  const key = JSON.stringify([LastHandledPeriodID, LastOutcome, LastSlot, active, pace, document.Retry]);
+  const key = JSON.stringify([LastHandledPeriodID, LastOutcome, LastSlot, active, pace, document.Retry, document.Boot]);
   documents.set(document, key);
   return key;
 }

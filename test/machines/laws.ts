@@ -37,7 +37,8 @@ export function commitViolation(before: World, after: World, { facts }: Write): 
 }
 
 /** S40: a manual run at the instant of a period is not that period. */
-export function nameOf({ source, periodId, retry }: Process): string {
+export function nameOf({ source, periodId, retry, boot }: Process): string {
+  if (boot !== undefined) return `the run at boot ${boot}`;
   if (retry !== undefined) return `attempt ${retry.attempt} of ${retry.periodId}`;
   return source === null ? periodId : `${source} ${periodId}`;
 }

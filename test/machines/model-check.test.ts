@@ -148,6 +148,24 @@ const RETRY_ROWS: readonly Row[] = [
   },
 ];
 
+/** S44: the machine goes down at any moment, and the clock goes both ways. */
+const BOOT_ROWS: readonly Row[] = [
+  {
+    title: "at boot, allow, a gate is lost",
+    concurrency: "allow",
+    bounds: { ...bounds(2, 1, 0), reboots: 1 },
+    began: 2,
+    outcomes: [],
+  },
+  {
+    title: "at boot, forbid, one retry",
+    concurrency: "forbid",
+    bounds: { ...bounds(1, 0, 0), reboots: 1, retries: 1 },
+    began: 3,
+    outcomes: [],
+  },
+];
+
 /** As large as the time of a long run allows. */
 const LONG_GOVERNED_ROWS: readonly Row[] = [
   {
@@ -196,6 +214,7 @@ describe("R5: all reachable worlds: no period begins twice, no run is off the re
     ...GOVERNED_ROWS,
     ...REQUEST_ROWS,
     ...RETRY_ROWS,
+    ...BOOT_ROWS,
     ...(process.env["KRON_TEST_LONG"] === "1" ? [...LONG_ROWS, ...LONG_GOVERNED_ROWS] : []),
   ])("$title", (row) => {
     const seen = explore(settingOf({ concurrency: row.concurrency }, row.bounds, PRODUCTION));

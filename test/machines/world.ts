@@ -47,6 +47,8 @@ export interface Process {
   /** S43: of a further attempt. */
   readonly retry?: { readonly periodId: string; readonly attempt: number };
   readonly pid: number;
+  /** S44: of a job that runs at boot, in which boot of the machine. */
+  readonly boot?: number;
   /** `released`: GO lies in the pipe, and will be read whatever becomes of the daemon. */
   readonly phase: "gated" | "released" | "running";
   readonly latestAt: number;
@@ -64,6 +66,8 @@ export interface World {
   readonly gateLosses: number;
   readonly manualRuns: number;
   readonly hintsSet: number;
+  /** How often the machine went down (S44). */
+  readonly reboots: number;
   /** What must never be, as soon as it is. */
   readonly violation: string | null;
 }
@@ -95,6 +99,8 @@ export interface Bounds {
   readonly everyTicks?: number;
   /** S43: runs fail, and are tried again a tick later, so often. */
   readonly retries?: number;
+  /** S44: the job runs at boot, and the machine goes down so often. */
+  readonly reboots?: number;
 }
 
 export function settingOf(policy: Partial<Policy>, bounds: Bounds, { engine, step }: Protocol): Setting {
@@ -116,7 +122,8 @@ function retryOf({ retries }: Bounds): Pick<Policy, "retry"> {
   return retries === undefined ? {} : { retry: { limit: retries, ...rule } };
 }
 
-function scheduleOf({ everyTicks }: Bounds): string {
+function scheduleOf({ everyTicks, reboots }: Bounds): string {
+  if (reboots !== undefined) return "@reboot";
   return everyTicks === undefined ? "* * * * *" : `@every ${(everyTicks * TICK_MS) / 1000}s`;
 }
 
@@ -148,6 +155,7 @@ export const FIRST_WORLD: World = {
   gateLosses: 0,
   manualRuns: 0,
   hintsSet: 0,
+  reboots: 0,
   violation: null,
 };
 
@@ -166,6 +174,9 @@ export function successors(setting: Setting, world: World): readonly Successor[]
     for (const next of processSteps(setting, world, process)) {
       add(next.label, next.world);
     }
+  }
+  if (world.reboots < (setting.bounds.reboots ?? 0)) {
+    add("reboot", { ...world, daemon: null, processes: [], reboots: world.reboots + 1 });
   }
   const { daemon } = world;
   if (daemon === null) {
@@ -269,6 +280,9 @@ function boot(setting: Setting, world: World): World {
       booted = tell(setting, booted, { type: "STARTED", attemptId });
     }
   }
+  if (setting.bounds.reboots !== undefined) {
+    booted = tell(setting, booted, { type: "BOOT", bootId: `b${world.reboots}`, isPast: false });
+  }
   return tell(setting, booted, { type: "WAKE", isReturning: true, nominalAt: null });
 }
 
@@ -350,7 +364,8 @@ function carryOut(world: World, effect: OutwardEffect): World {
       return without(world, effect.params.attemptId, "gated");
     case "arm": {
       const { attemptId, source, periodId, retry } = effect.params;
-      const of = retry === undefined ? {} : { retry };
+      const boot = source === "reboot" ? { boot: world.reboots } : {};
+      const of = { ...(retry === undefined ? {} : { retry }), ...boot };
       const process: Process = {
         attemptId,
         source,

@@ -454,6 +454,27 @@ export const MUTANTS = [
     tests: ["test/machines/retries.test.ts"],
   },
   {
+    name: "S44: what is claimed of a boot stays due",
+    file: "src/core/state/boot.ts",
+    search: "return document.Boot === undefined ? document : { ...document, Boot: { ID: document.Boot.ID } };",
+    replace: "return document;",
+    tests: ["test/machines/boots.test.ts"],
+  },
+  {
+    name: "S44: slots of boots go back with the clock",
+    file: "src/core/state/boot.ts",
+    search: "Math.max(floorToSecond(now), slotAfter(document))",
+    replace: "floorToSecond(now)",
+    tests: ["test/machines/boots.test.ts"],
+  },
+  {
+    name: "S44: every start counts as the first of its boot",
+    file: "src/actors/supervisor/start/machine-boot.ts",
+    search: "(await ports.store.meta(NOTE)) !== ports.bootId",
+    replace: "true",
+    tests: ["test/actors/supervisor/machine-boot.test.ts"],
+  },
+  {
     name: "R14: a second GO sends a request again",
     file: "src/actors/dispatcher/http-dispatcher.ts",
     search: 'if (held?.phase !== "armed") return "gone";',

@@ -2,6 +2,7 @@ import { zoneDataVersion } from "../../actors/zone-data.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { compileRule } from "../../core/decision/compile.js";
 import { explainDecision } from "../../core/decision/explain.js";
+import { type CompiledRule, hasPeriods } from "../../core/decision/model.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { currentPeriod } from "../../core/period/periods.js";
@@ -34,7 +35,7 @@ export async function explainDefinition(
   const form = outputForm(args);
   const { identity } = definition;
   const compiled = compileRule(definition);
-  if (compiled.everyMs !== null) throw noDecision(identity, compiled.everyMs);
+  if (!hasPeriods(compiled)) throw noDecision(compiled);
   const nominalAt = currentPeriod(compiled, at);
   if (nominalAt === null) {
     throw new CliError(EXIT.usage, `${identity} has no period at or before ${formatInstant(at)}`);
@@ -47,7 +48,10 @@ export async function explainDefinition(
   return EXIT.ok;
 }
 
-function noDecision(identity: string, everyMs: number): CliError {
-  const message = `${identity} runs every ${formatDuration(everyMs)}: there is no window, and nothing to decide`;
+function noDecision({ rule: { identity }, everyMs }: CompiledRule): CliError {
+  const message =
+    everyMs === null
+      ? `${identity} runs once for each boot of the machine: there is no window and no hash, and nothing to decide`
+      : `${identity} runs every ${formatDuration(everyMs)}: there is no window, and nothing to decide`;
   return new CliError(EXIT.usage, message, "'kron next' shows when, 'kron why' what became of it");
 }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { isEvery } from "../../core/cron/every.js";
+import { isReboot } from "../../core/cron/reboot.js";
 import { compileRule } from "../../core/decision/compile.js";
 import type { CompiledRule } from "../../core/decision/model.js";
 import { toDecisionRecord } from "../../core/decision/record.js";
@@ -129,7 +130,7 @@ export async function nextOfDefinition(
   const lastRunOf = await lastRunsOf([definition], args, io);
   const upcoming = upcomingOf(compiled, decisionsAfter(compiled, at), lastRunOf(identity), at);
   await print(take(upcoming, count), args, io, (rows) => periodTable(rows, at, paintFor(args, io)));
-  const note = compiled.everyMs === null ? boundsNote(compiled) : intervalNote(compiled, lastRunOf(identity));
+  const note = noteOf(compiled, lastRunOf(identity));
   if (outputForm(args) === "text" && note !== null) await io.out(`\n${note}\n`);
   return EXIT.ok;
 }
@@ -145,6 +146,12 @@ async function lastRunsOf(
   if (state === undefined || intervals.length === 0) return () => null;
   const past = await pastRuns(resolve(io.cwd, state), intervals, io.now());
   return (identity) => past.get(identity)?.lastRunAt ?? null;
+}
+
+function noteOf(compiled: CompiledRule, lastRunAt: EpochMs | null): string | null {
+  if (compiled.isReboot)
+    return "Once for each boot of the machine, at the first look of the daemon; no instant is known.";
+  return compiled.everyMs === null ? boundsNote(compiled) : intervalNote(compiled, lastRunAt);
 }
 
 function intervalNote({ everyMs }: CompiledRule, lastRunAt: EpochMs | null): string {
@@ -173,6 +180,10 @@ async function nextOfAll(args: ParsedArgs, io: CliIo, at: EpochMs): Promise<Exit
   const placeOf = new Map(active.map((job) => [job.definition.identity, shownPlace(job)]));
   await print(upcoming, args, io, (rows) => overviewTable(rows, at, placeOf, paintFor(args, io)));
   const suspended = jobs.length - active.length;
+  const atBoot = definitions.filter(({ schedule }) => isReboot(schedule)).length;
+  if (outputForm(args) === "text" && atBoot > 0) {
+    await io.out(`\n${atBoot === 1 ? "One job runs" : `${atBoot} jobs run`} at boot, at no instant that is known.\n`);
+  }
   if (outputForm(args) === "text" && suspended > 0) {
     await io.out(`\n${suspended === 1 ? "One suspended job is" : `${suspended} suspended jobs are`} not shown.\n`);
   }

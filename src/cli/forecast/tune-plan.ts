@@ -1,6 +1,7 @@
 /** From files and wishes to a plan that can be written: what cannot is left alone, and the rest planned anew. */
 
 import { isEvery } from "../../core/cron/every.js";
+import { isReboot } from "../../core/cron/reboot.js";
 import { compileRule } from "../../core/decision/compile.js";
 import type { Horizon } from "../../core/forecast/horizon.js";
 import type { TextEdit } from "../../core/forecast/tune/edit/edits.js";
@@ -29,6 +30,7 @@ export interface TuneWishes extends TuneOptions {
 export const REASONS = [
   "suspended",
   "interval",
+  "reboot",
   "fixed",
   "not_selected",
   "has_window",
@@ -95,6 +97,7 @@ function freedomOf(
   const bound = (reason: Reason): Freedom => ({ mayChangeWindow: false, mayChangeSalt: false, reason });
   if (definition.policy.suspend) return bound("suspended");
   if (isEvery(definition.schedule)) return bound("interval");
+  if (isReboot(definition.schedule)) return bound("reboot");
   if (definition.tags.includes(wishes.fixedTag)) return bound("fixed");
   if (!isSelected(definition, wishes.only)) return bound("not_selected");
   const site = file.sites.get(definition.identity);

@@ -104,6 +104,7 @@ const REASON_TEXTS: Readonly<Record<Reason, string>> = {
   fixed: "tagged as fixed",
   not_selected: "not selected by --only",
   interval: "with an interval, which has no windows",
+  reboot: "run at boot: no windows",
   has_window: "with a window of their own (--widen, --reseed)",
   not_editable: "written where only a person can change them",
   deadline: "held to a window no longer than their deadline (deadline: window goes along)",

@@ -1,5 +1,7 @@
 /** The columns of `kron list`, the least important ones shortened first. */
+
 import type { JobStatus } from "../../actors/supervisor/port.js";
+import { isReboot } from "../../core/cron/reboot.js";
 import { endingText, type RunResult } from "../../core/state/ending.js";
 import { type EpochMs, parseInstant } from "../../core/time/instant.js";
 import type { Zone } from "../../core/time/zone.js";
@@ -66,10 +68,11 @@ function scheduleCell({ schedule, timezone }: JobStatus): Cell {
   return { text: `${schedule} ${timezone}`, short: schedule };
 }
 
-function nextCell({ standing, pausedUntil, nextChosenTime }: JobStatus, times: Times): Cell {
+function nextCell({ standing, pausedUntil, nextChosenTime, schedule }: JobStatus, times: Times): Cell {
   if (standing === "suspended" || standing === "removed") return { text: standing, colour: "dim" };
   const distance = nextChosenTime === null ? "-" : times.distance(nextChosenTime);
-  const when = nextChosenTime === null ? "-" : `${times.text(nextChosenTime)} (${distance})`;
+  const when =
+    nextChosenTime === null ? (isReboot(schedule) ? "at boot" : "-") : `${times.text(nextChosenTime)} (${distance})`;
   if (pausedUntil === null) return { text: when, short: distance };
   const until = `paused until ${times.text(pausedUntil)}`;
   const left = times.distance(pausedUntil).replace(/^in /, "");

@@ -20,6 +20,14 @@ export function noteBoot(document: StateDocument, bootId: string, isPast: boolea
   return sealed(document, { ...rest, Boot: { ID: bootId, Due: due } }, { ...fact, slotAt });
 }
 
+/** S32: what was known is lost, so that the present boot counts as run. null: it does already. */
+export function fenceBoot(document: StateDocument, bootId: string, now: EpochMs): Transition | null {
+  const { ID, Due } = document.Boot ?? {};
+  if (ID === bootId && Due === undefined) return null;
+  const fact = { kind: "boot", identity: document.Identity, bootId, slotAt: null, at: now } as const;
+  return sealed(document, { ...document, Boot: { ID: bootId } }, fact);
+}
+
 /** It was run, or is not to be run any more. */
 export function withoutDueBoot(document: StateDocument): StateDocument {
   return document.Boot === undefined ? document : { ...document, Boot: { ID: document.Boot.ID } };

@@ -10,9 +10,10 @@ import { isPeriod } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
 import { gapText, notStarted, reasonText } from "../period/reasons.js";
 import { activeStates, lastHandledAt } from "../state/document.js";
-import { type Ending, endingFields, type HolderKind, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
+import { endingFields, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
 import { attemptsText, furtherAttempts, isRetryRunning } from "./attempts.js";
+import { whyBoot } from "./boots.js";
 import {
   type Finding,
   type Period,
@@ -36,8 +37,11 @@ import {
 } from "./open.js";
 import type { GapEntry, PeriodEntry, RunEntry } from "./records.js";
 import { lastSlot, nearestRuns, slotRun, sourceText } from "./slots.js";
+import { runText } from "./texts.js";
 
 export function whyPeriod(facts: WhyFacts): WhyAnswer {
+  const boot = whyBoot(facts);
+  if (boot !== null) return answer({ ...facts, nominalAt: boot.slotAt }, null, boot.finding);
   const record = facts.entries.find((entry) => entry.kind === "period" && entry.at === facts.nominalAt);
   const period = periodOf(facts);
   if (record?.kind === "period") return answer(facts, period, ofRecord(facts, record));
@@ -129,29 +133,6 @@ function ranAs(facts: WhyFacts, run: RunEntry | null, source: string | null): Fi
   const more = isPeriod(source) ? attemptsText(facts, run, runText) : "";
   const kind = isPeriod(source) && isRetryRunning(facts) ? "running" : "executed";
   return { kind, reason: run.ending?.reason ?? null, text: `executed${whence}: ${runText(run)}${more}`, run };
-}
-
-function runText({ startedAt, endedAt, holder, ending }: RunEntry): string {
-  const begun = `started ${startedAt ?? "at an unknown time"}`;
-  if (endedAt === null || ending === null) return begun;
-  const { reason } = ending;
-  return `${begun}, ended ${endedAt}, ${howText(ending, holder)}${reason === null ? "" : ` (${reason})`}`;
-}
-
-function howText(ending: Ending, holder: HolderKind): string {
-  switch (ending.kind) {
-    case "answered":
-      return `answered with status ${ending.status}`;
-    case "failed":
-      return ending.isSent ? `no whole answer: ${ending.detail}` : `nothing was sent: ${ending.detail}`;
-    case "job":
-      return ending.condition;
-    case "exited":
-      if (ending.code !== null) return `exit code ${ending.code}`;
-      return ending.signal === null ? "exit code unknown" : `ended by ${ending.signal}`;
-    default:
-      return holder === "process" ? "exit code unknown" : "answer unknown";
-  }
 }
 
 // --- Which period it is ---

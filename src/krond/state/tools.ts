@@ -1,6 +1,7 @@
 /** Work on the state while no daemon runs: everything here holds the lock, or reads only. */
 
-import { fenceFor } from "../../actors/supervisor/start/recovery.js";
+import { readBootId } from "../../actors/process-identity.js";
+import { atBootFence, fenceFor } from "../../actors/supervisor/start/recovery.js";
 import { ledgerRecordOf } from "../../actors/supervisor/write/ledger-text.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/base/result.js";
@@ -47,8 +48,10 @@ export function fencingRules(
 
 function fenceOf(definition: JobDefinition, { text, key }: FenceSubject, now: EpochMs): Fenced | null {
   const parsed = text === undefined ? null : parseDocument(text, key);
-  if (parsed === null || !parsed.ok) return fenceFor(definition, now, HISTORY_LIMIT);
+  if (parsed === null || !parsed.ok)
+    return fenceFor(definition, now, { historyLimit: HISTORY_LIMIT, bootId: readBootId() });
   const compiled = compileRule(definition);
+  if (compiled.isReboot) return atBootFence(parsed.value, readBootId(), now);
   const nominalAt = currentPeriod(compiled, now);
   if (nominalAt === null || isHandled(lastHandledAt(parsed.value), nominalAt)) return null;
   const { document, facts } = fencePeriod(parsed.value, decide(compiled, nominalAt), now, HISTORY_LIMIT);

@@ -125,7 +125,7 @@ describe("loading a configuration in pieces", () => {
 
   it.each([0, 1])("crontabs, line by line (threads: %i)", async (threads) => {
     const text =
-      'MAILTO=x\n# daily\n0 3 * * * /bin/backup "a b"\n99 * * * * bad\n@reboot x\n0 3 * * * /bin/backup "a b"\n';
+      'MAILTO=x\n# daily\n0 3 * * * /bin/backup "a b"\n99 * * * * bad\n@later x\n@reboot x\n0 3 * * * /bin/backup "a b"\n';
     written({ tab: text });
     const rules = { form: "user", timezone: "Europe/Berlin", owner: null } as const;
     const sources = [{ path: path.join(directory, "tab"), name: "tab", crontab: rules }];

@@ -227,12 +227,12 @@ describe("without a check", () => {
 
   test("a crontab is read with the rules that come with it, and reported line by line", async () => {
     const file = write(newDirectory(), "tab");
-    fs.writeFileSync(file, "MAILTO=x\n@daily root a\n@reboot root b\n");
+    fs.writeFileSync(file, "MAILTO=x\n@daily root a\n@later root b\n");
     const crontab = { form: "system", timezone: "UTC", owner: null } as const;
     const { jobs, findings, crontabs, files } = await loadConfiguration([{ path: file, name: "tab", crontab }]);
     expect(files).toEqual(["tab"]);
     expect(jobs.map(({ line }) => line)).toEqual([2]);
-    expect(findings.map(({ located, sourceLine }) => [located.line, sourceLine])).toEqual([[3, "@reboot root b"]]);
+    expect(findings.map(({ located, sourceLine }) => [located.line, sourceLine])).toEqual([[3, "@later root b"]]);
     expect(crontabs[0]?.lines.map(({ verdict }) => verdict)).toEqual(["unsupported", "same", "unsupported"]);
   });
 });

@@ -4,6 +4,7 @@ import { compileRule } from "../../../core/decision/compile.js";
 import { decide } from "../../../core/decision/decide.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { currentPeriod, isHandled } from "../../../core/period/periods.js";
+import { fenceBoot } from "../../../core/state/boot.js";
 import { lastHandledAt, newDocument, type StateDocument } from "../../../core/state/document.js";
 import { fencePeriod } from "../../../core/state/period-transitions.js";
 import { serialiseDocument } from "../../../core/state/serialise.js";
@@ -47,12 +48,13 @@ export async function memoryOf(reader: Pick<StateReader, "ledgerLatest">, identi
 export function fenceFor(
   definition: JobDefinition,
   now: EpochMs,
-  historyLimit: number,
+  { historyLimit, bootId }: { readonly historyLimit: number; readonly bootId: string },
   memory: LedgerMemory = NO_MEMORY,
 ): Fenced {
   const compiled = compileRule(definition);
-  const nominalAt = currentPeriod(compiled, now);
   const empty = remembered(definition.identity, memory);
+  if (compiled.isReboot) return atBootFence(empty, bootId, now) ?? { text: serialiseDocument(empty), ledger: [] };
+  const nominalAt = currentPeriod(compiled, now);
   if (nominalAt === null || isHandled(lastHandledAt(empty), nominalAt)) {
     return { text: serialiseDocument(empty), ledger: [] };
   }
@@ -68,6 +70,14 @@ function remembered(identity: string, { handled, slots }: LedgerMemory): StateDo
   const last = { LastHandledPeriodID: periodId, LastOutcome: handled.outcome, LastNominalTime: periodId };
   const reason = handled.reason === null ? {} : { LastReason: handled.reason };
   return { ...known, ...last, LastChosenTime: handled.decision?.chosen_time ?? "", ...reason };
+}
+
+/** The same of a job that runs at boot; null: nothing of the boot is left to run. */
+export function atBootFence(before: StateDocument, bootId: string, now: EpochMs): Fenced | null {
+  const fence = fenceBoot(before, bootId, now);
+  if (fence === null) return null;
+  const { document, facts } = fence;
+  return { text: serialiseDocument(document), ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)) };
 }
 
 export interface RecoveryContext {
@@ -92,7 +102,8 @@ export async function recoverUnusable(survey: Survey, context: RecoveryContext):
   const fence = (identity: string): Fenced => {
     const definition = byIdentity.get(identity);
     if (definition === undefined) throw new Error(`invariant broken: no definition to fence ${identity} with`);
-    return fenceFor(definition, now, settings.history.keep, memories.get(identity));
+    const about = { historyLimit: settings.history.keep, bootId: ports.bootId };
+    return fenceFor(definition, now, about, memories.get(identity));
   };
   const settled = await settleUnusable(ports.store, ports.term, documents, { now, fence, copies: ports.copies });
   if (!settled.ok) throw settled.error;

@@ -65,7 +65,7 @@ export function ledgerRecordOf(
     case "boot": {
       const { bootId, slotAt } = fact;
       const slot = slotAt === null ? null : formatInstant(slotAt);
-      return record(identity, slotAt ?? fact.at, "boot", { at, boot_id: bootId, slot });
+      return record(identity, slotAt ?? instantOf(at), "boot", { at, boot_id: bootId, slot });
     }
     case "slot_closed": {
       const { source, slotAt, outcome, reason } = fact;

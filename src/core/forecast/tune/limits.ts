@@ -8,7 +8,7 @@
  * - never so that constraints leave periods unschedulable that were not, or often.
  */
 import { lintWarnings } from "../../config/lint/lint.js";
-import type { CompiledRule } from "../../decision/model.js";
+import { type CompiledRule, hasPeriods } from "../../decision/model.js";
 import { type JobDefinition, WINDOW_DEADLINE } from "../../job/definition.js";
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../time/instant.js";
 
@@ -20,16 +20,16 @@ const LADDER_MS: readonly number[] = [
   ...[1, 2, 3, 4, 6, 8, 12, 24, 48, 168, 336, 744].map((hours) => hours * HOUR_MS),
 ];
 
-/** The longest length that people write within all bounds; 0 when there is no room, and for an interval. */
+/** The longest length that people write within all bounds; 0 when there is no room, and where there are no periods. */
 export function windowLimitMs(definition: JobDefinition, compiled: CompiledRule, maxWindowMs: number): number {
-  if (compiled.everyMs !== null) return 0;
+  if (!hasPeriods(compiled)) return 0;
   const halfGapMs = compiled.schedule.smallestGapMs / 2;
   return writtenWithin(Math.min(maxWindowMs, halfGapMs, deadlineBoundMs(definition)), maxWindowMs);
 }
 
 /** Whether without its deadline the job could be given a wider window than with it. */
 export function isLimitedByDeadline(definition: JobDefinition, compiled: CompiledRule, maxWindowMs: number): boolean {
-  if (compiled.everyMs !== null) return false;
+  if (!hasPeriods(compiled)) return false;
   const freeMs = Math.min(maxWindowMs, compiled.schedule.smallestGapMs / 2);
   return windowLimitMs(definition, compiled, maxWindowMs) < writtenWithin(freeMs, maxWindowMs);
 }

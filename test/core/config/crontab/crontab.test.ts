@@ -90,13 +90,13 @@ describe("S37: identities of crontab lines", () => {
 
 describe("S35: a line that cannot be taken over is one job, and the others need not suffer for it", () => {
   test("problems of a job name it; those of a variable or of a line without form concern everybody", () => {
-    const { problems } = read(["0 0 31 4 * a", "0 25 * * * a", "@daily %x", "5 fields", "SHELL=sh", "@daily b"]);
+    const { problems } = read(["@later a", "0 25 * * * a", "@daily %x", "5 fields", "SHELL=sh", "@daily b"]);
     const expected = ["crontab:", "crontab:", "crontab:", null, null, "crontab:"];
     expect(problems.map(({ identity }) => identity?.slice(0, 8) ?? null)).toEqual(expected);
   });
 
   test("mending a line leaves the identities of the others as they were", () => {
-    const repeats = ["@reboot a", "@daily a", "@daily a"].join("\n");
+    const repeats = ["@later a", "@daily a", "@daily a"].join("\n");
     const identities = (text: string): unknown[] => read([text]).jobs.map(({ definition }) => definition.identity);
     expect(identities(`0 25 * * * a\n${repeats}`)).toEqual(identities(repeats));
   });
@@ -104,13 +104,13 @@ describe("S35: a line that cannot be taken over is one job, and the others need 
 
 describe("places", () => {
   test("jobs are located at their schedule, problems at what is wrong", () => {
-    const { jobs, problems } = read(["", "  0 3 * * * a", "0 25 * * * a", "\t0 0 31 4 * a"]);
+    const { jobs, problems } = read(["", "  0 3 * * * a", "0 25 * * * a", "\t@later a"]);
     expect(jobs.map(({ file, line, column }) => [file, line, column])).toEqual([
       ["/var/spool/cron/crontabs/alice", 2, 3],
     ]);
     expect(problems.map(({ line, column, length }) => [line, column, length])).toEqual([
       [3, 3, 2],
-      [4, 6, 2],
+      [4, 2, 6],
     ]);
   });
 });
@@ -271,6 +271,7 @@ describe("verdicts", () => {
     ["0 3 1-7 * */2 a", JOB.refused, /demands both 1-7 and \*\/2/],
     ["0 0 30 2 * a", JOB.refused, /never occurs/],
     ["@reboot a", JOB.same, /^$/],
+    ["@Reboot a", JOB.refused, /cron does not know @Reboot/],
     ["@Daily a", JOB.refused, /cron does not know @Daily/],
     ["@every_minute a", JOB.refused, /cron does not know/],
     ["5/15 * * * * a", JOB.refused, /crons disagree/],
