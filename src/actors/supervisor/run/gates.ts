@@ -47,6 +47,9 @@ export class Gates {
   private readonly seen = new Set<HolderKind>(["process"]);
   private operations = 0;
   private isShut = false;
+  private readonly onSettled = (): void => {
+    this.operations -= 1;
+  };
 
   constructor(private readonly runner: Runner) {
     const { capacity } = runner;
@@ -184,13 +187,10 @@ export class Gates {
     }
   }
 
-  private async track<T>(operation: Promise<T>): Promise<T> {
+  private track<T>(operation: Promise<T>): Promise<T> {
     this.operations += 1;
-    try {
-      return await operation;
-    } finally {
-      this.operations -= 1;
-    }
+    operation.then(this.onSettled, this.onSettled);
+    return operation;
   }
 }
 
