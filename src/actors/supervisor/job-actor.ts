@@ -126,7 +126,7 @@ export class JobActor implements Claimant {
     const world = this.#world;
     try {
       await first();
-      await this.#finishClaim();
+      if (this.#afterClaim !== null) await this.#finishClaim();
       for (let message = this.#next(); message !== undefined; message = this.#next()) await this.#hear(message);
     } catch (error) {
       world.fail(error, "step", entry.identity);
@@ -145,7 +145,8 @@ export class JobActor implements Claimant {
     const world = this.#world;
     const wasResting = entry.activation === null;
     entry.hear();
-    await world.load(entry);
+    // Nearly every message finds it loaded, and brings nothing along: what need not be waited for costs no promise.
+    if (!entry.isLoaded) await world.load(entry);
     entry.activation ??= activate(await world.records.documentOf(entry.identity), entry.scope);
     const now = message.now ?? world.ports.clock.now();
     if (wasResting) world.observer?.activated(entry.definition, entry.activation, now);
@@ -154,7 +155,7 @@ export class JobActor implements Claimant {
     const wake = this.#wakeBefore(event, now, wasResting);
     if (wake !== null) await this.#tell(wake, now, null);
     if (event.type !== "WAKE") await this.#tell(event, now, message.attemptId ?? null);
-    await world.writer.writeAlong(entry);
+    if (entry.along !== null) await world.writer.writeAlong(entry);
     message.onTaken?.();
   }
 

@@ -179,12 +179,15 @@ export class Claims {
     }
   }
 
-  /** The lines of one claim can wait for the starts of others, but not for ever; they are written once. */
-  #tellerOf({ contribution, now, resolve }: Made): () => void {
+  /**
+   * The lines of one claim can wait for the starts of others, but not for ever; they are written once. Thousands may wait,
+   * so that each holds its facts alone, and not what was written.
+   */
+  #tellerOf({ contribution: { facts }, now, resolve }: Made): () => void {
     const tell = (): void => {
       if (!this.#untold.delete(tell)) return;
       const { writer } = this.#parts;
-      for (const { fact, decision } of contribution.facts) writer.announce({ ...fact, at: now }, decision);
+      for (const { fact, decision } of facts) writer.announce({ ...fact, at: now }, decision);
       resolve();
     };
     this.#untold.add(tell);

@@ -72,6 +72,8 @@ export class SupervisorCore implements JobWorld {
   readonly #asked = new Set<Asked>();
   readonly #phase: Phase;
   #underWay = 0;
+  readonly #onSettled = (): void => this.#finished();
+  readonly #onRejected = (error: unknown): void => this.fail(error, "run");
 
   constructor(ports: SupervisorPorts, phase: Phase, host: CoreHost) {
     this.ports = ports;
@@ -172,17 +174,15 @@ export class SupervisorCore implements JobWorld {
     return new Promise((resolve, reject) => this.#idleWaiters.add({ resolve, reject }));
   }
 
-  async track<T>(operation: Promise<T>): Promise<T> {
+  /** What is tracked is handed on as it is: a run is a dozen of these, and a promise around each would be most of them. */
+  track<T>(operation: Promise<T>): Promise<T> {
     this.#underWay += 1;
-    try {
-      return await operation;
-    } finally {
-      this.#finished();
-    }
+    operation.then(this.#onSettled, this.#onSettled);
+    return operation;
   }
 
   begin(operation: Promise<unknown>): void {
-    operation.catch((error: unknown) => this.fail(error, "run"));
+    operation.catch(this.#onRejected);
   }
 
   /** Who looks on; null for nobody. */
@@ -278,6 +278,8 @@ export class SupervisorCore implements JobWorld {
 
   #finished(): void {
     this.#underWay -= 1;
+    // Whatever is still under way will look in its turn.
+    if (this.#underWay > 0) return;
     // The turn after: what was just settled may have begun something new.
     setImmediate(() => {
       if (!this.#isIdle || this.#phase.failure !== null) return;

@@ -67,10 +67,9 @@ export class Executor {
   /** The job has taken a step. */
   follow(entry: JobEntry, before: readonly Attempt[], after: readonly Attempt[]): void {
     if (before === after) return;
-    const left = new Set(after.map(idOf));
     for (const attempt of before) {
       const attemptId = idOf(attempt);
-      if (left.has(attemptId)) continue;
+      if (after.some((other) => idOf(other) === attemptId)) continue;
       this.owned.delete(attemptId);
       this.starts.settled(attemptId);
       this.tellWatcher(attemptId, { kind: "failed", message: "it was given up before it began" });

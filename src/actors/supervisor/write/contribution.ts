@@ -42,19 +42,26 @@ export function contributionOf(step: Written, { compiled, versions, before }: Or
   const writes = writesOf(step);
   const last = writes.at(-1);
   if (last === undefined) return null;
-  const recorded = writes.flatMap(({ document, facts }) => {
-    return facts.map((fact) => ({ fact, document, decision: recordFor(compiled, fact, versions) }));
-  });
-  const ledger = recorded.map(({ fact, document, decision }) => {
-    return ledgerRecordOf(fact, document, decision, endedRun(fact, before));
-  });
-  const claims = recorded.flatMap(({ fact }, index) => claimOf(fact, ledger[index] as LedgerRecord) ?? []);
+  const recorded: RecordedFact[] = [];
+  const ledger: LedgerRecord[] = [];
+  const claims: Claim[] = [];
+  for (const { document, facts } of writes) {
+    for (const fact of facts) {
+      const decision = recordFor(compiled, fact, versions);
+      const record = ledgerRecordOf(fact, document, decision, endedRun(fact, before));
+      const claim = claimOf(fact, record);
+      recorded.push({ fact, decision });
+      ledger.push(record);
+      if (claim !== null) claims.push(claim);
+    }
+  }
   return { documents: [documentWrite(last.document)], ledger, claims, facts: recorded };
 }
 
 /** The attempt whose claim a step holds: it may be released as soon as the step is durable. */
 export function claimIn(step: Written): string | null {
-  return writesOf(step).find(({ claimedBy }) => claimedBy !== null)?.claimedBy ?? null;
+  for (const { claimedBy } of writesOf(step)) if (claimedBy !== null) return claimedBy;
+  return null;
 }
 
 export function documentWrite(document: StateDocument): DocumentWrite {
@@ -62,7 +69,9 @@ export function documentWrite(document: StateDocument): DocumentWrite {
 }
 
 function writesOf({ effects }: Written): readonly EffectParams["persist"][] {
-  return effects.flatMap((effect) => (effect.type === "persist" ? [effect.params] : []));
+  const writes: EffectParams["persist"][] = [];
+  for (const effect of effects) if (effect.type === "persist") writes.push(effect.params);
+  return writes;
 }
 
 function endedRun(fact: LedgerFact, before: StateDocument): ActiveState | null {

@@ -3,8 +3,8 @@ import { KronError } from "../../../core/base/errors/kron-error.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { newDocument, type StateDocument } from "../../../core/state/document.js";
 import { parseDocument } from "../../../core/state/parse.js";
-import type { StateReader } from "../../../persist/store.js";
-import { lastVersion, placeholderDefinition } from "../start/last-version.js";
+import type { DocumentEntry, StateReader } from "../../../persist/store.js";
+import { type LastVersion, lastVersion, placeholderDefinition } from "../start/last-version.js";
 
 export class Records {
   constructor(private readonly store: Pick<StateReader, "get" | "definitionVersions" | "newestVersion">) {}
@@ -16,7 +16,7 @@ export class Records {
 
   /** null: there is none. */
   async storedDocument(identity: string): Promise<StateDocument | null> {
-    const stored = await told(() => this.store.get(identity), identity);
+    const stored = await this.#entryOf(identity);
     if (stored === undefined) return null;
     const parsed = parseDocument(stored.text, stored.key);
     if (stored.isIntact && parsed.ok) return parsed.value;
@@ -25,20 +25,32 @@ export class Records {
 
   /** The definition in force; enough of one to watch runs to their end where nobody knows it. */
   async definitionOf(identity: string): Promise<JobDefinition> {
-    const { definition, isIntact, isInForce } = await told(() => lastVersion(identity, this.store), identity);
+    const { definition, isIntact, isInForce } = await this.#lastVersionOf(identity);
     if (!isIntact) throw unreadable(identity, "its definition does not match its checksum");
     if (definition === null && isInForce) throw unreadable(identity, "its definition cannot be read");
     return definition ?? placeholderDefinition(identity);
   }
+
+  async #entryOf(identity: string): Promise<DocumentEntry | undefined> {
+    try {
+      return await this.store.get(identity);
+    } catch (error) {
+      throw told(error, identity);
+    }
+  }
+
+  async #lastVersionOf(identity: string): Promise<LastVersion> {
+    try {
+      return await lastVersion(identity, this.store);
+    } catch (error) {
+      throw told(error, identity);
+    }
+  }
 }
 
-async function told<T>(read: () => Promise<T>, identity: string): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof KronError) throw error;
-    throw unreadable(identity, error instanceof Error ? error.message : String(error), error);
-  }
+function told(error: unknown, identity: string): KronError {
+  if (error instanceof KronError) return error;
+  return unreadable(identity, error instanceof Error ? error.message : String(error), error);
 }
 
 function unreadable(identity: string, message: string, cause?: unknown): KronError {
