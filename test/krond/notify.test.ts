@@ -100,6 +100,24 @@ describe("a mail", () => {
   });
 });
 
+describe("a mail of a run that ended badly", () => {
+  test.each(["file", "log"])("has what it printed, with output to: %s", async (to) => {
+    const directory = temporary();
+    const mailbox = path.join(directory, "mailbox");
+    const settings = `notifications: { sendmail: [/bin/sh, -c, "cat >> ${mailbox}"] }\n`;
+    const rule = "{ mail: ops@example.org }";
+    const here = place(job("t/a", "/no", rule).replace(" notify:", ` output: { to: ${to} }, notify:`) + settings);
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    await runs(krond, here, "t/a");
+    await krond.event("notified", { to: "mail", of: "failure" });
+    const mail = fs.readFileSync(mailbox, "utf8");
+    expect(mail).toMatch(/^Subject: Kron <\S+> t\/a failed \(exit 1\)$/m);
+    expect(mail.endsWith("\nsaid\n")).toBe(true);
+    await krond.kill("SIGTERM");
+  });
+});
+
 describe("a server that misbehaves", () => {
   test("gets each message until it has taken it, always under the same key", async () => {
     const manners: Manners[] = [
