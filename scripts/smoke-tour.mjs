@@ -1,5 +1,5 @@
 /**
- * The tour of somebody who has just installed the package: two jobs out of the README, every command of the daemon's
+ * The tour of somebody who has just installed the package: two small jobs, every command of the daemon's
  * guide, a kill -9 in the middle. Each exit status and the words that matter are asserted.
  */
 import { spawn, spawnSync } from "node:child_process";

@@ -60,7 +60,7 @@ invalid: test/cli/files/broken.yaml: 0 jobs, 3 errors, 0 warnings
   test("a directory is read in the order of its file names; other files are left alone", async () => {
     const { exitCode, out } = await runCaptured(KRON, ["lint", "examples"]);
     expect(exitCode).toBe(0);
-    expect(out).toContain("ok: examples/jobs.kron, examples/krond.yaml: ");
+    expect(out).toContain("ok: examples/jobs.kron, examples/krond.yaml, examples/notifications.yaml: ");
   });
 
   test("a file that krond would refuse for its mode: a warning with the command that mends it, once a place", async () => {

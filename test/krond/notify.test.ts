@@ -1,4 +1,5 @@
 /** Being told of what becomes of jobs, by a real daemon: commands, mail and servers that behave badly. */
+import { createHmac } from "node:crypto";
 import * as fs from "node:fs";
 import type { Socket } from "node:net";
 import * as path from "node:path";
@@ -14,6 +15,7 @@ const temporary = temporaryDirectories();
 const place = placesIn(temporary, programs);
 const server = wildServers();
 const PRIVATE = ["--allow-private"];
+const SECRET = "a secret that nobody is told";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -100,6 +102,24 @@ describe("a mail", () => {
   });
 });
 
+describe("a mail of a run that ended badly", () => {
+  test.each(["file", "log"])("has what it printed, with output to: %s", async (to) => {
+    const directory = temporary();
+    const mailbox = path.join(directory, "mailbox");
+    const settings = `notifications: { sendmail: [/bin/sh, -c, "cat >> ${mailbox}"] }\n`;
+    const rule = "{ mail: ops@example.org }";
+    const here = place(job("t/a", "/no", rule).replace(" notify:", ` output: { to: ${to} }, notify:`) + settings);
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    await runs(krond, here, "t/a");
+    await krond.event("notified", { to: "mail", of: "failure" });
+    const mail = fs.readFileSync(mailbox, "utf8");
+    expect(mail).toMatch(/^Subject: Kron <\S+> t\/a failed \(exit 1\)$/m);
+    expect(mail.endsWith("\nsaid\n")).toBe(true);
+    await krond.kill("SIGTERM");
+  });
+});
+
 describe("a server that misbehaves", () => {
   test("gets each message until it has taken it, always under the same key", async () => {
     const manners: Manners[] = [
@@ -164,6 +184,28 @@ describe("a server that misbehaves", () => {
     expect(bodies[2]).toMatchObject({ count: 10, left_out: 0 });
     const all = bodies.flatMap((body) => (body["events"] as readonly Row[] | undefined) ?? [body]);
     expect(all.map(({ identity }) => identity)).toEqual(names);
+    await krond.kill("SIGTERM");
+  });
+});
+
+describe("a webhook", () => {
+  test("is signed as a Standard Webhook, by a secret that is on no record", async () => {
+    const wild = await server(WELL);
+    const secretFile = path.join(temporary(), "secret");
+    fs.writeFileSync(secretFile, SECRET, { mode: 0o600 });
+    const rule = `{ webhook: { url: "${wild.url}", signature: { secret_file: ${secretFile} } } }`;
+    const here = place(job("t/a", "/no", rule));
+    const krond = startKrond(here.config, here.state, PRIVATE);
+    await krond.ready();
+    await runs(krond, here, "t/a");
+    await krond.event("notified", { identity: "t/a" });
+    const [hit] = wild.hits;
+    const header = (name: string): string => String(hit?.headers[name]);
+    const id = header("webhook-id");
+    const signed = createHmac("sha256", SECRET).update(`${id}.${header("webhook-timestamp")}.${hit?.body}`);
+    expect(header("webhook-signature")).toBe(`v1,${signed.digest("base64")}`);
+    expect(header("idempotency-key")).toBe(id);
+    expect(JSON.stringify(krond.lines)).not.toContain(SECRET);
     await krond.kill("SIGTERM");
   });
 });

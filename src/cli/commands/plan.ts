@@ -19,6 +19,7 @@ export function planText({ plan, kept, problems }: PlanAnswer, verb: string, pai
     ...plan.changed.map((job) => `${paint.yellow(`~ ${job.identity}`)} (${job.fields.join(", ")})${movedText(job)}`),
     ...kept.map((identity) => `= ${identity} keeps its definition`),
     ...problems.map((problem) => paint.red(`! ${problem}`)),
+    ...(problems.length === 0 ? [] : ["  'kron lint' shows the lines, and what to write instead"]),
   ];
   return [...lines, summaryText(plan, verb), ""].join("\n");
 }

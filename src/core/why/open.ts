@@ -26,6 +26,13 @@ export function openPause({ entries }: WhyFacts, at: EpochMs): PauseEntry | null
   return last?.kind === "paused" && at < last.untilAt ? last : null;
 }
 
+/** What keeps the job from its next run, whichever period was asked about. */
+export function heldNow(facts: WhyFacts): string | null {
+  if (facts.versions.at(-1)?.definition?.policy.suspend === true) return "now it is suspended by its configuration";
+  const pause = openPause(facts, facts.now);
+  return pause === null ? null : `now it is paused until ${formatSecond(pause.untilAt)} (${pause.reason})`;
+}
+
 /** Due, evaluated or about to be, and still open (S24, S25). */
 export function waiting(facts: WhyFacts, period: Period): Finding | null {
   const { daemon, spans, now } = facts;

@@ -25,6 +25,7 @@ import {
 } from "./facts.js";
 import { hintAt, hinted } from "./hinted.js";
 import {
+  heldNow,
   lastSignBefore,
   leftOpen,
   nextStart,
@@ -47,6 +48,16 @@ export function whyPeriod(facts: WhyFacts): WhyAnswer {
   if (record?.kind === "period") return answer(facts, period, ofRecord(facts, record));
   if (period === null) return answer(facts, null, ofSlot(facts) ?? withoutPeriod(facts));
   return answer(facts, period, withoutRecord(facts, period));
+}
+
+/** Their text speaks of what holds the job already. */
+const SAYING_SO: ReadonlySet<WhyAnswer["kind"]> = new Set(["paused", "suspended", "waiting", "not_yet"]);
+
+/** Who asks about no period in particular wants to know why nothing runs: what holds the job now is said as well. */
+export function whyCurrent(facts: WhyFacts): WhyAnswer {
+  const found = whyPeriod(facts);
+  const held = SAYING_SO.has(found.kind) ? null : heldNow(facts);
+  return held === null ? found : { ...found, text: `${found.text}; ${held}` };
 }
 
 function answer(facts: WhyFacts, period: Period | null, finding: Finding): WhyAnswer {

@@ -48,7 +48,9 @@ export async function tellingOf(wired: Wired): Promise<Telling> {
 
 function outputPath(root: string, { identity, target }: JobDefinition, happening: Happening): string | null {
   const { attemptId, periodId, source } = happening;
-  if (target.kind !== "process" || target.output.to !== "file" || attemptId === null) return null;
+  if (target.kind !== "process" || attemptId === null) return null;
+  // What goes to the log as well is in a file first.
+  if (target.output.to !== "file" && target.output.to !== "log") return null;
   return join(outputDirectoryOf(root, identity), outputNameOf({ attemptId, periodId, source }));
 }
 

@@ -4,7 +4,7 @@ import type { DaemonStatus, Supervisor } from "../../actors/supervisor/port.js";
 import type { Problem } from "../../core/base/problem.js";
 import { assertNever } from "../../core/base/result.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
-import { formatPlace } from "../../core/config/format-problem.js";
+import { formatPath, formatPlace } from "../../core/config/format-problem.js";
 import type { Settings } from "../../core/config/settings.js";
 import { readHint } from "../../core/governor/hint.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
@@ -160,7 +160,10 @@ function statusAnswer({ supervisor, stateDirectory }: ControlPorts): StatusAnswe
 function planAnswer({ plan, findings, kept }: ReloadReport): PlanAnswer {
   // 'krond reload' is what a service manager calls: its output ends up in a journal.
   const located = findings.map((finding) => safeFinding(finding).located);
-  const problems = located.map((it) => `${formatPlace(it)}: ${it.problem.message}`);
+  const problems = located.map((it) => {
+    const { path, message } = it.problem;
+    return `${formatPlace(it)}: ${path.length === 0 ? "" : `${formatPath(path)}: `}${message}`;
+  });
   return { plan, kept, problems };
 }
 

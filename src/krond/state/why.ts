@@ -9,7 +9,7 @@ import type { StateDocument } from "../../core/state/document.js";
 import { parseDocument } from "../../core/state/parse.js";
 import { DAY_MS, type EpochMs, floorToSecond } from "../../core/time/instant.js";
 import type { WhyAnswer, WhySpan, WhyVersion } from "../../core/why/facts.js";
-import { whyPeriod } from "../../core/why/why.js";
+import { whyCurrent, whyPeriod } from "../../core/why/why.js";
 import type { StateReader } from "../../persist/store.js";
 import { entriesUpTo, isKnown } from "./ledger-view.js";
 
@@ -37,7 +37,8 @@ export async function readWhy(reader: StateReader, request: WhyRequest): Promise
   const versions = await versionsOf(reader, identity);
   const periodAt = request.periodAt ?? currentOf(versions, now);
   const latestAt = Math.min(now, periodAt + AROUND_MS);
-  return whyPeriod({
+  const answer = request.periodAt === null ? whyCurrent : whyPeriod;
+  return answer({
     identity,
     daemon: isAlive ? (isStopping ? "stopping" : "running") : "none",
     nominalAt: periodAt,
