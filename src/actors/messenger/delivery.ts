@@ -1,5 +1,5 @@
 /** One message on its way: a process or a request of the same runners that run jobs, with a bound on how long it takes. */
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { HttpSettings, NotificationSettings } from "../../core/config/settings.js";
 import { alertsOf, mailText } from "../../core/notify/bodies.js";
@@ -25,8 +25,13 @@ export interface MessengerSettings {
   readonly notifications: NotificationSettings;
 }
 
-/** null: it was taken; else why not. */
-export type Delivered = string | null;
+/** `silent`: there is nothing to say. */
+export type Delivered =
+  | { readonly kind: "taken" }
+  | { readonly kind: "silent" }
+  | { readonly kind: "refused"; readonly message: string };
+
+const TAKEN: Delivered = { kind: "taken" };
 
 const COMMAND_BOUND_MS = 60 * SECOND_MS;
 const KILL_GRACE_MS = 5 * SECOND_MS;
@@ -50,21 +55,29 @@ export class Delivery {
     ports.runner.subscribe((event) => this.#hear(event));
   }
 
+  /** Of these, what is about the output of a run that has printed nothing: as with cron, that is no news. */
+  async silentOf<N extends Notice>(notices: readonly N[]): Promise<readonly N[]> {
+    const isSilent = async ({ message, outputPath }: Notice): Promise<boolean> => {
+      return message.event === "output" && outputPath !== null && (await sizeOf(outputPath)) === 0;
+    };
+    const silent = await Promise.all(notices.map(isSilent));
+    return notices.filter((_, index) => silent[index] === true);
+  }
+
   /** Resolves in bounded time, whatever is on the other side. */
   async send(notice: Notice): Promise<Delivered> {
+    if ((await this.silentOf([notice])).length > 0) return { kind: "silent" };
     const output = notice.outputPath === null ? "" : await beginningOf(notice.outputPath);
-    // As with cron: a run that says nothing is no news.
-    if (notice.message.event === "output" && output === "") return null;
     const { clock, runner } = this.#ports;
     const request = this.#requestOf(notice, output);
     const armed = await runner.arm(request);
-    if (!armed.ok) return armed.error.message;
+    if (!armed.ok) return { kind: "refused", message: armed.error.message };
     const { attemptId } = request;
     const ended = new Promise<Delivered>((resolve) => this.#ends.set(attemptId, resolve));
     const outcome = await runner.go(armed.value, clock.now() + COMMAND_BOUND_MS);
     if (outcome !== "started") {
       this.#ends.delete(attemptId);
-      return `it could not be begun: ${outcome}`;
+      return { kind: "refused", message: `it could not be begun: ${outcome}` };
     }
     const bound = request.kind === "process" ? this.#bound(attemptId) : null;
     try {
@@ -77,7 +90,7 @@ export class Delivery {
   #bound(attemptId: string): { cancel(): void } {
     const { clock, runner } = this.#ports;
     return clock.after(COMMAND_BOUND_MS, () => {
-      this.#end(attemptId, `it took longer than ${COMMAND_BOUND_MS / SECOND_MS} s`);
+      this.#end(attemptId, { kind: "refused", message: `it took longer than ${COMMAND_BOUND_MS / SECOND_MS} s` });
       runner.terminate(attemptId, KILL_GRACE_MS).catch(() => undefined);
     });
   }
@@ -126,9 +139,10 @@ export class Delivery {
 
   #hear(event: RunnerEvent): void {
     if (event.kind === "ended") {
-      this.#end(event.attemptId, isSuccess(event.ending) ? null : `it ended with ${endingText(event.ending)}`);
+      const message = `it ended with ${endingText(event.ending)}`;
+      this.#end(event.attemptId, isSuccess(event.ending) ? TAKEN : { kind: "refused", message });
     } else if (event.kind === "gate-lost") {
-      this.#end(event.attemptId, "it ended before it was begun");
+      this.#end(event.attemptId, { kind: "refused", message: "it ended before it was begun" });
     }
   }
 
@@ -138,7 +152,9 @@ export class Delivery {
   }
 }
 
-/** Empty where there is nothing, or nothing any more. */
+/** What stands there of an output that has been rotated away. */
+const NOT_THERE = "[what the run printed is not there any more]\n";
+
 async function beginningOf(path: string): Promise<string> {
   try {
     const file = await open(path, "r");
@@ -151,6 +167,14 @@ async function beginningOf(path: string): Promise<string> {
       await file.close();
     }
   } catch {
-    return "";
+    return NOT_THERE;
   }
+}
+
+/** null: it is not there. */
+async function sizeOf(path: string): Promise<number | null> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => null,
+  );
 }

@@ -3,18 +3,17 @@
  * A notice leaves the record when somebody has it, or when everybody was tried for long enough.
  */
 import { KronError } from "../../core/base/errors/kron-error.js";
-import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
 import { sha256Hex } from "../../core/decision/seed.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { groupOf, noticeText, placeOf, readNotice } from "../../core/notify/notice.js";
-import { paceOf, retryAfterMs } from "../../core/notify/pacing.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import { MINUTE_MS, parseInstant, SECOND_MS } from "../../core/time/instant.js";
+import { parseInstant, SECOND_MS } from "../../core/time/instant.js";
 import type { LockTerm } from "../../persist/lock.js";
 import type { MetaWrite, StateStore } from "../../persist/store.js";
 import type { Timer } from "../clock.js";
 import { Delivery, type DeliveryPorts, type MessengerSettings } from "./delivery.js";
-import { NOTICE_PREFIX, type Notices, type Posted, post, type Watch } from "./notices.js";
+import { NOTICE_PREFIX, type Notices, type Posted, post } from "./notices.js";
+import { Place } from "./place.js";
 
 export interface MessengerPorts extends DeliveryPorts {
   readonly store: StateStore;
@@ -43,15 +42,6 @@ export type MessengerEvent = {
   | { readonly kind: "given_up"; readonly error: KronError }
 );
 
-/** Whoever is told by the same command, address or mailbox. */
-interface Place {
-  readonly queue: Posted[];
-  sentAt: EpochMs[];
-  tries: number;
-  timer: Timer | null;
-  isBusy: boolean;
-}
-
 const WATCHED_EVERY_MS = 10 * SECOND_MS;
 const ID_CHARS = 32;
 
@@ -61,11 +51,14 @@ export class Messenger {
   readonly #places = new Map<string, Place>();
   /** Of notices that wait: what was on record and what is handed in are partly the same. */
   readonly #keys = new Set<string>();
-  #settings: MessengerSettings = SETTINGS_DEFAULTS;
+  #settings: MessengerSettings;
+  /** What is posted before the record was read; null: it was. */
+  #early: Posted[] | null = [];
   #watchTimer: Timer | null = null;
 
-  constructor(ports: MessengerPorts) {
+  constructor(ports: MessengerPorts, settings: MessengerSettings) {
     this.#ports = ports;
+    this.#settings = settings;
     this.#delivery = new Delivery(ports, () => this.#settings);
   }
 
@@ -75,29 +68,31 @@ export class Messenger {
 
   /** Notices that nobody has yet. */
   get waiting(): number {
-    return [...this.#places.values()].reduce((sum, { queue }) => sum + queue.length, 0);
+    return [...this.#places.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
   }
 
-  /** Goes on with what an earlier daemon has left. */
+  /** Goes on with what an earlier daemon has left, before anything that is new. */
   async open(): Promise<void> {
     const notes = await this.#ports.store.notes();
+    const early = this.#early ?? [];
+    this.#early = null;
     const left = notes.filter(({ key }) => key.startsWith(NOTICE_PREFIX)).sort((a, b) => (a.key < b.key ? -1 : 1));
-    this.take(
-      left.flatMap(({ key, text }) => {
-        const notice = readNotice(text);
-        return notice === null ? [] : [{ key, ...notice }];
-      }),
-    );
+    this.take(left.flatMap(({ key, text }) => noticeAt(key, text)));
+    this.take(early);
     this.#keepWatch();
   }
 
   /** These are on record from now on. */
   take(posted: readonly Posted[]): void {
+    if (this.#early !== null) {
+      this.#early.push(...posted);
+      return;
+    }
     for (const notice of posted) {
       if (this.#keys.has(notice.key)) continue;
       this.#keys.add(notice.key);
       const place = this.#placeOf(notice);
-      place.queue.push(notice);
+      place.add(notice);
       this.#goOn(place);
     }
   }
@@ -112,16 +107,15 @@ export class Messenger {
     const name = placeOf(target);
     const known = this.#places.get(name);
     if (known !== undefined) return known;
-    const place: Place = { queue: [], sentAt: [], tries: 0, timer: null, isBusy: false };
+    const place = new Place();
     this.#places.set(name, place);
     return place;
   }
 
   #goOn(place: Place): void {
     const { clock } = this.#ports;
-    if (!this.#ports.mayStart() || place.isBusy || place.timer !== null || place.queue.length === 0) return;
-    const { notifications } = this.#settings;
-    const pace = paceOf(place.queue.length, place.sentAt, notifications.perMinute, clock.now());
+    if (!this.#ports.mayStart() || place.isBusy || place.timer !== null || place.first === null) return;
+    const pace = place.pace(this.#settings.notifications.perMinute, clock.now());
     if (pace.kind === "wait") {
       this.#later(place, pace.untilAt - clock.now());
       return;
@@ -146,65 +140,58 @@ export class Messenger {
 
   /** What waits becomes one message, for good: whoever is told again after a crash is told the same. */
   async #group(place: Place): Promise<void> {
-    const { clock } = this.#ports;
-    const all = [...place.queue];
-    const first = all[0];
-    if (first === undefined) return;
-    const now = clock.now();
-    const id = sha256Hex(all.map(({ message }) => message.id).join("\n")).slice(0, ID_CHARS);
-    const grouped = post(
-      groupOf(
-        id,
-        now,
-        all.map(({ message }) => message),
-      ),
-      first.target,
-      now,
-      null,
-    );
-    await this.#write([...all.map(gone), { key: grouped.key, text: noticeText(grouped) }]);
-    place.queue.splice(0, all.length, grouped);
-    for (const { key } of all) this.#keys.delete(key);
+    const all = place.waiting;
+    const silent = await this.#delivery.silentOf(all);
+    await this.#forget(place, silent);
+    const told = all.filter((notice) => !silent.includes(notice));
+    const [first, ...others] = told;
+    if (first === undefined || others.length === 0) return this.#bring(place);
+    const messages = told.map(({ message }) => message);
+    const id = sha256Hex(messages.map((message) => message.id).join("\n")).slice(0, ID_CHARS);
+    const grouped = post(groupOf(id, messages, first.target), first.target, this.#ports.clock.now(), null);
+    await this.#write([...told.map(gone), { key: grouped.key, text: noticeText(grouped) }]);
+    place.replace(told, grouped);
+    for (const { key } of told) this.#keys.delete(key);
     this.#keys.add(grouped.key);
-    this.#say(grouped, place, { kind: "grouped" });
+    this.#say(grouped, 0, { kind: "grouped" });
     await this.#bring(place);
   }
 
   async #bring(place: Place): Promise<void> {
-    const [notice] = place.queue;
-    if (notice === undefined) return;
+    const notice = place.first;
+    if (notice === null) return;
     const { clock } = this.#ports;
-    place.tries += 1;
-    const trouble = await this.#delivery.send(notice);
+    const tries = place.tried(notice);
+    const delivered = await this.#delivery.send(notice);
     // Told to stop meanwhile: whoever comes next goes by the record.
     if (!this.#ports.mayStart()) return;
-    if (trouble === null) {
+    if (delivered.kind === "silent") {
+      await this.#forget(place, [notice]);
+    } else if (delivered.kind === "taken") {
       await this.#write([gone(notice)]);
-      this.#say(notice, place, { kind: "delivered" });
-      place.sentAt = [...place.sentAt.filter((at) => at > clock.now() - MINUTE_MS), clock.now()];
-      this.#done(place);
-      return;
-    }
-    if (this.#isTooOld(notice)) {
-      await this.#write([gone(notice)]);
+      this.#keys.delete(notice.key);
+      place.sent(notice, clock.now());
+      this.#say(notice, tries, { kind: "delivered" });
+    } else if (this.#isTooOld(notice)) {
+      await this.#forget(place, [notice]);
       const about = { component: "notifier", operation: "notify", identity: notice.message.identity } as const;
-      this.#say(notice, place, { kind: "given_up", error: new KronError("notify-failed", trouble, about) });
-      this.#done(place);
-      return;
+      this.#say(notice, tries, { kind: "given_up", error: new KronError("notify-failed", delivered.message, about) });
+    } else {
+      this.#say(notice, tries, { kind: "failed", message: delivered.message });
+      this.#later(place, place.failed(notice));
     }
-    this.#say(notice, place, { kind: "failed", message: trouble });
-    this.#later(place, retryAfterMs(place.tries));
+  }
+
+  async #forget(place: Place, notices: readonly Posted[]): Promise<void> {
+    if (notices.length === 0) return;
+    await this.#write(notices.map(gone));
+    place.remove(notices);
+    for (const { key } of notices) this.#keys.delete(key);
   }
 
   /** A store that is closed meanwhile is no trouble. */
   #failed(error: unknown): void {
     if (this.#ports.mayStart()) this.#ports.onFatal(error);
-  }
-
-  #done(place: Place): void {
-    const notice = place.queue.shift();
-    if (notice !== undefined) this.#keys.delete(notice.key);
-    place.tries = 0;
   }
 
   #isTooOld({ message }: Posted): boolean {
@@ -224,24 +211,27 @@ export class Messenger {
 
   async #lookForLate(): Promise<void> {
     const { clock, notices } = this.#ports;
-    for (const watch of notices.overdue(clock.now())) {
+    for (const identity of notices.overdue(clock.now())) {
       if (!this.#ports.mayStart()) return;
-      const definition = await this.#ports.definitionOf(watch.identity);
-      if (definition !== null) await this.#tellLate(definition, watch);
+      const definition = await this.#ports.definitionOf(identity);
+      if (definition !== null) await this.#tellLate(definition);
     }
   }
 
-  async #tellLate(definition: JobDefinition, watch: Watch): Promise<void> {
+  async #tellLate(definition: JobDefinition): Promise<void> {
     const { clock, notices } = this.#ports;
-    const pausedUntilAt = await this.#pausedUntil(watch.identity);
+    const { identity } = definition;
+    const pausedUntilAt = await this.#pausedUntil(identity);
     const now = clock.now();
     if (pausedUntilAt !== null && pausedUntilAt > now) {
-      await this.#write([notices.excuse(watch, pausedUntilAt)]);
+      await this.#write(notices.excuse(identity, pausedUntilAt));
       return;
     }
-    const { notes, posted } = notices.late(definition, watch, now);
-    await this.#write(notes);
-    posted();
+    // By what is known now: it may have succeeded meanwhile.
+    const noted = notices.late(definition, now);
+    if (noted === null) return;
+    await this.#write(noted.notes);
+    noted.posted();
   }
 
   async #pausedUntil(identity: string): Promise<EpochMs | null> {
@@ -256,7 +246,7 @@ export class Messenger {
     await this.#ports.store.commit(this.#ports.term, { meta: meta.map(({ key, text }) => ({ key, text })) });
   }
 
-  #say({ message, target }: Posted, { tries }: Place, what: Told): void {
+  #say({ message, target }: Posted, tries: number, what: Told): void {
     const { id: deliveryId, identity, event } = message;
     this.#ports.onEvent({ at: this.#ports.clock.now(), identity, event, deliveryId, to: target.kind, tries, ...what });
   }
@@ -269,4 +259,9 @@ type Told =
 
 function gone({ key }: Posted): MetaWrite {
   return { key, text: null };
+}
+
+function noticeAt(key: string, text: string): readonly Posted[] {
+  const notice = readNotice(text);
+  return notice === null ? [] : [{ key, ...notice }];
 }

@@ -7,7 +7,7 @@ import type { JobDefinition, NotifyOccasion, NotifyTarget } from "../../core/job
 import { lateMessage, type Message, messageOf, type Notice, noticeText } from "../../core/notify/notice.js";
 import {
   type Happening,
-  happeningOf,
+  happeningsOf,
   lateAfterMs,
   occasionsOf,
   type Trouble,
@@ -38,12 +38,12 @@ export interface Posted extends Notice {
   readonly key: string;
 }
 
-/** When a job has had no success for too long. */
+/** When a job last succeeded, or was first asked for a success, and who was told that it is late since. */
 export interface Watch {
   readonly identity: string;
   readonly sinceAt: EpochMs;
-  readonly lateMs: number;
-  readonly isTold: boolean;
+  readonly lateMs: readonly number[];
+  readonly told: readonly number[];
 }
 
 export interface NoticesPorts {
@@ -82,7 +82,7 @@ export class Notices implements NoticeWriter {
   }
 
   of(definition: JobDefinition, facts: readonly LedgerFact[]): Noted | null {
-    const happenings = facts.flatMap((fact) => happeningOf(fact) ?? []);
+    const happenings = happeningsOf(facts);
     if (happenings.length === 0) return null;
     const posted: Posted[] = [];
     const notes: JobNote[] = [];
@@ -99,10 +99,11 @@ export class Notices implements NoticeWriter {
     const { identity, notify, policy } = definition;
     if (notify.length === 0) return this.removed(identity);
     const known = this.#watches.get(identity);
-    const lateMs = policy.suspend ? null : lateAfterMs(notify);
-    if (lateMs === null) return this.#forget(this.#watches, WATCH_PREFIX, identity);
-    if (known?.lateMs === lateMs) return [];
-    return [this.#watch({ identity, sinceAt: known?.sinceAt ?? this.#ports.now(), lateMs, isTold: false })];
+    const lateMs = policy.suspend ? [] : lateAfterMs(notify);
+    if (lateMs.length === 0) return this.#forget(this.#watches, WATCH_PREFIX, identity);
+    if (known !== undefined && String(known.lateMs) === String(lateMs)) return [];
+    const told = (known?.told ?? []).filter((each) => lateMs.includes(each));
+    return [this.#watch({ identity, sinceAt: known?.sinceAt ?? this.#ports.now(), lateMs, told })];
   }
 
   removed(identity: string): readonly JobNote[] {
@@ -112,33 +113,34 @@ export class Notices implements NoticeWriter {
     ];
   }
 
-  get isWatching(): boolean {
-    return this.#watches.size > 0;
+  /** Jobs that have had no success for too long, of whom somebody is to be told. */
+  overdue(now: EpochMs): readonly string[] {
+    return [...this.#watches.values()].filter((watch) => dueOf(watch, now).length > 0).map(({ identity }) => identity);
   }
 
-  /** Those who have had no success for too long, and of whom nobody was told yet. */
-  overdue(now: EpochMs): readonly Watch[] {
-    return [...this.#watches.values()].filter(({ sinceAt, lateMs, isTold }) => !isTold && now > sinceAt + lateMs);
-  }
-
-  /** As `of`, for a job that is late. */
-  late(definition: JobDefinition, watch: Watch, now: EpochMs): Noted {
+  /** As `of`, for a job that is late. null: it is not, or not any more. */
+  late(definition: JobDefinition, now: EpochMs): Noted | null {
     const { identity, notify } = definition;
-    const notes = [this.#watch({ ...watch, isTold: true })];
+    const watch = this.#watches.get(identity);
+    const due = watch === undefined ? [] : dueOf(watch, now);
+    if (watch === undefined || due.length === 0) return null;
+    const { sinceAt } = watch;
+    const notes = [this.#watch({ ...watch, told: [...watch.told, ...due] })];
     // One that fails is in trouble already; that it is late ends with the same success.
-    if (!this.#troubles.has(identity)) notes.push(this.#trouble(identity, { kind: "late", sinceAt: watch.sinceAt }));
-    const told = notify.filter(({ on }) => on.includes("late"));
-    const posted = told.map(({ target }, index) => {
-      const id = idOf(identity, "late", `${watch.sinceAt}`, index);
-      return post(lateMessage(id, definition, now, watch.sinceAt), target, now, null);
+    if (!this.#troubles.has(identity)) notes.push(this.#trouble(identity, { kind: "late", sinceAt }));
+    const told = notify.filter(({ on, lateMs }) => on.includes("late") && lateMs !== null && due.includes(lateMs));
+    const posted = told.map(({ target, lateMs }, index) => {
+      const id = idOf(identity, "late", `${sinceAt}/${lateMs}`, index);
+      return post(lateMessage(id, definition, now, sinceAt), target, now, null);
     });
     notes.push(...posted.map((notice) => ({ identity, key: notice.key, text: noticeText(notice) })));
     return { notes, posted: () => this.#ports.onPosted(posted) };
   }
 
-  /** It is not to be asked before this again: the job is paused. */
-  excuse(watch: Watch, untilAt: EpochMs): JobNote {
-    return this.#watch({ ...watch, sinceAt: untilAt });
+  /** It is not to be asked for a success before this: the job is paused. */
+  excuse(identity: string, untilAt: EpochMs): readonly JobNote[] {
+    const watch = this.#watches.get(identity);
+    return watch === undefined ? [] : [this.#watch({ ...watch, sinceAt: untilAt })];
   }
 
   #tell(definition: JobDefinition, happening: Happening, notes: JobNote[]): readonly Posted[] {
@@ -160,7 +162,7 @@ export class Notices implements NoticeWriter {
 
   #watched({ identity }: JobDefinition, { kind, at }: Happening): readonly JobNote[] {
     const watch = this.#watches.get(identity);
-    return watch === undefined || kind !== "succeeded" ? [] : [this.#watch({ ...watch, sinceAt: at, isTold: false })];
+    return watch === undefined || kind !== "succeeded" ? [] : [this.#watch({ ...watch, sinceAt: at, told: [] })];
   }
 
   #watch(watch: Watch): JobNote {
@@ -176,6 +178,11 @@ export class Notices implements NoticeWriter {
   #forget(known: Map<string, unknown>, prefix: string, identity: string): readonly JobNote[] {
     return known.delete(identity) ? [{ identity, key: noteKey(prefix, identity), text: null }] : [];
   }
+}
+
+/** For how long it has been late enough for somebody who was not told yet. */
+function dueOf({ sinceAt, lateMs, told }: Watch, now: EpochMs): readonly number[] {
+  return lateMs.filter((each) => now > sinceAt + each && !told.includes(each));
 }
 
 function noteKey(prefix: string, identity: string): string {

@@ -2,7 +2,7 @@ import { errorKind } from "../../core/base/errors/registry.js";
 import { deadlineWarnings } from "../../core/config/lint/deadlines.js";
 import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
-import { literalAddressProblem } from "../../core/job/http-address.js";
+import { literalAddressProblems } from "../../core/job/http-address.js";
 import { configTrust, trustRules } from "../../krond/boot/config-trust.js";
 import type { ConfigCheck, ConfigFinding, Configuration } from "../../persist/configuration.js";
 import { outputForm, type ParsedArgs } from "../args.js";
@@ -112,9 +112,11 @@ function doubting(doubts: Map<string, LintWarning>): ConfigCheck {
 /** Of names nobody knows where they lead before they are looked up. */
 function forbiddenAddresses({ jobs, settings }: Configuration, isPrivateFine: boolean): ConfigFinding[] {
   const policy = { ...settings.http, allowPrivate: settings.http.allowPrivate || isPrivateFine };
-  return jobs.flatMap(({ definition: { identity, target }, file, line, column }) => {
-    const problem = target.kind === "http" ? literalAddressProblem(target, policy) : null;
-    if (problem === null) return [];
-    return [{ located: { problem, file, line, column, length: 1, identity }, sourceLine: null }];
+  return jobs.flatMap(({ definition, file, line, column }) => {
+    const { identity } = definition;
+    return literalAddressProblems(definition, policy).map((problem) => ({
+      located: { problem, file, line, column, length: 1, identity },
+      sourceLine: null,
+    }));
   });
 }

@@ -24,14 +24,17 @@ export interface KronJobReading {
 /** In the place of the uid that only an API server gives. */
 export const NO_UID = "uid-unknown";
 const FILE_NAME = /\.(ya?ml|json)$/;
-const KIND_LINE = /^\s*(?:-\s*)?"?kind"?\s*:\s*"?KronJob(?:List)?"?\s*,?\s*$/m;
+/** What a file of ours may hold in some text of its own. */
+const NAMED = /\bKronJob(?:List)?\b/;
+/** A file of ours has no such field: there it is refused as unknown. */
+const IS_MANIFEST = /^(?:kind\s*:|[{[][^]*"kind"\s*:)/m;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** null: no KronJobs there, whatever else there is. */
 export async function readKronJobSource({ name, path, given, crontab }: ConfigSource): Promise<KronJobReading | null> {
   if (crontab !== undefined) return null;
   const text = given === undefined ? await fileText(path) : given.text;
-  return text !== null && KIND_LINE.test(text) ? readKronJobs(name, text) : null;
+  return text !== null && NAMED.test(text) && IS_MANIFEST.test(text) ? readKronJobs(name, text) : null;
 }
 
 async function fileText(path: string): Promise<string | null> {

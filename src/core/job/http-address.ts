@@ -8,16 +8,32 @@ import {
   parseAddress,
 } from "../base/address.js";
 import type { Problem } from "../base/problem.js";
-import type { HttpTarget } from "./definition.js";
+import type { HttpTarget, JobDefinition } from "./definition.js";
 
 const LOOPBACK = "127.0.0.1";
 
+/** Of everything that a definition has sent, the job itself and whoever is told of it. */
+export function literalAddressProblems(
+  { target, notify }: Pick<JobDefinition, "target" | "notify">,
+  policy: AddressPolicy,
+): readonly Problem[] {
+  const own = target.kind === "http" ? literalAddressProblem(target, policy, ["http"]) : null;
+  const others = notify.map(({ target: whom }, index) => {
+    return whom.kind === "webhook" ? literalAddressProblem(whom.http, policy, ["notify", index, "webhook"]) : null;
+  });
+  return [own, ...others].filter((problem) => problem !== null);
+}
+
 /** null: nothing is against it so far. */
-export function literalAddressProblem({ url }: HttpTarget, policy: AddressPolicy): Problem | null {
+function literalAddressProblem(
+  { url }: HttpTarget,
+  policy: AddressPolicy,
+  place: readonly (string | number)[],
+): Problem | null {
   const { hostname } = new URL(url);
   const address = literalAddressOf(new URL(url)) ?? (isLocalName(hostname) ? parseAddress(LOOPBACK) : null);
   if (address === null || isAllowed(address, policy)) return null;
-  const path = ["http", "url"];
+  const path = [...place, "url"];
   const isPrivate = kindOfAddress(address) === "private";
   const code = "address-forbidden";
   if (!isPrivate) return { code, message: "requests may not go to this address", path };

@@ -80,19 +80,18 @@ export function lateMessage(id: string, job: About, at: EpochMs, sinceAt: EpochM
 
 /** How many messages a grouped one spells out; the rest are counted. */
 const SPELT_OUT = 50;
+/** Alerts are ended one by one: whoever keeps them must hear of each. */
+const SPELT_OUT_ALERTS = 10_000;
 
-/** Many in one, told instead of each. */
-export function groupOf(id: string, at: EpochMs, messages: readonly Message[]): Message {
-  const events = messages.slice(0, SPELT_OUT);
-  return {
-    id,
-    event: "group",
-    at: formatSecond(at),
-    identity: "",
-    count: messages.length,
-    left_out: messages.length - events.length,
-    events,
-  };
+/** Many in one, told instead of each. What was a group already is taken apart: its age is that of the oldest. */
+export function groupOf(id: string, messages: readonly Message[], target: NotifyTarget): Message {
+  const all = messages.flatMap((message) => (message.event === "group" ? (message["events"] as Message[]) : [message]));
+  const lost = messages.reduce((sum, { left_out = 0 }) => sum + Number(left_out), 0);
+  const most = target.kind === "webhook" && target.format === "alertmanager" ? SPELT_OUT_ALERTS : SPELT_OUT;
+  const events = all.slice(0, most);
+  const at = messages.reduce((oldest, message) => (message.at < oldest ? message.at : oldest), messages[0]?.at ?? "");
+  const count = all.length + lost;
+  return { id, event: "group", at, identity: "", count, left_out: count - events.length, events };
 }
 
 export function noticeText({ message, target, outputPath }: Notice): string {

@@ -52,6 +52,7 @@ export function happeningOf(fact: LedgerFact): Happening | null {
     }
     case "run_ended": {
       const { run, ending } = fact;
+      if (isOnPurpose(ending)) return null;
       const { attemptId, source, periodId } = run;
       const kind = isSuccess(ending) ? "succeeded" : "failed";
       const told = { result: resultText(ending), ending: endingFields(withoutExcerpt(ending)) };
@@ -64,13 +65,30 @@ export function happeningOf(fact: LedgerFact): Happening | null {
     }
     case "periods_not_evaluated": {
       // What a pause or a hint stood in for was left out on purpose.
-      if (fact.reason !== undefined) return null;
-      const { count, lastAt } = fact;
-      return { ...NOTHING, kind: "missed", at, periodId: formatInstant(lastAt), count, result: "down", reason: "down" };
+      if (fact.reason === "paused" || fact.reason === "hinted") return null;
+      const { count, lastAt, reason = "down" } = fact;
+      return { ...NOTHING, kind: "missed", at, periodId: formatInstant(lastAt), count, result: reason, reason };
     }
+    case "retry_dropped":
+      // S43: the failure was held back for it, see `happeningsOf`.
+      return { ...NOTHING, kind: "failed", at, periodId: fact.retry.PeriodID, result: "not tried again" };
     default:
       return null;
   }
+}
+
+/** What one step says, in order. S43: a run that is tried again has not failed yet. */
+export function happeningsOf(facts: readonly LedgerFact[]): readonly Happening[] {
+  const isTriedAgain = facts.some(({ kind }) => kind === "retry_planned");
+  const all = facts.flatMap((fact) => happeningOf(fact) ?? []);
+  return isTriedAgain ? all.filter(({ kind }) => kind !== "failed") : all;
+}
+
+/** Somebody has ended it, or the job's own policy: that is no failure of the run. */
+const ON_PURPOSE: ReadonlySet<string> = new Set(["cancelled", "replaced"]);
+
+function isOnPurpose(ending: Ending): boolean {
+  return ending.reason !== null && ON_PURPOSE.has(ending.reason);
 }
 
 /** A bare number would be anything. */
@@ -120,8 +138,8 @@ export function toldBy(
   });
 }
 
-/** How long without a success is too long for this job; null: nobody asks. */
-export function lateAfterMs(rules: readonly NotifyRule[]): number | null {
+/** How long without a success is too long, for each rule that asks; no two of them the same. */
+export function lateAfterMs(rules: readonly NotifyRule[]): readonly number[] {
   const asked = rules.flatMap(({ lateMs }) => (lateMs === null ? [] : [lateMs]));
-  return asked.length === 0 ? null : Math.min(...asked);
+  return [...new Set(asked)].sort((one, other) => one - other);
 }

@@ -72,3 +72,10 @@ const WITHOUT_DEADLINE = '"deadline":"0s","suspend":false';
 export function isWithoutDeadline(text: string): boolean {
   return text.includes(WITHOUT_DEADLINE);
 }
+
+const WEBHOOK = '"webhook":{';
+
+/** Of a canonical definition text; true where it only looks so. */
+export function mayHaveWebhook(text: string): boolean {
+  return text.includes(WEBHOOK);
+}

@@ -17,6 +17,7 @@ import { exitStatusOf } from "../../core/base/errors/exit-status.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
+import type { Settings } from "../../core/config/settings.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { isHalted, isStarting, mayStart } from "../../machines/supervisor-phase.js";
 import type { ConfigFinding } from "../../persist/configuration.js";
@@ -166,7 +167,7 @@ interface Recovered {
 
 async function runsRecovered(start: Start, opened: Opened, read: DaemonConfiguration): Promise<Recovered> {
   const { options, phase, loader, pool } = start;
-  const wired = await wiredUp(start, opened);
+  const wired = await wiredUp(start, opened, read.settings);
   const planning = { pool, say: progressLog(options.log, "planning") };
   const begin = async (configuration: DaemonConfiguration): Promise<Supervisor> => {
     const supervisor = supervisorOf(options, phase, wired, planning);
@@ -177,7 +178,7 @@ async function runsRecovered(start: Start, opened: Opened, read: DaemonConfigura
   return { wired, ...(await begun(begin, read, wired.store, loader)) };
 }
 
-async function wiredUp({ options, phase, undoBy }: Start, opened: Opened): Promise<Wired> {
+async function wiredUp({ options, phase, undoBy }: Start, opened: Opened, settings: Settings): Promise<Wired> {
   const clock = systemClock;
   const { cgroupRoot, env, log } = options;
   const launcher = await startLauncher({ clock, ...(cgroupRoot == null ? {} : { cgroupRoot }) });
@@ -191,14 +192,17 @@ async function wiredUp({ options, phase, undoBy }: Start, opened: Opened): Promi
   undoBy(async () => inspection?.close());
   const runner = inspection?.runner ?? runners;
   const gates = new Gates(runner, () => isHalted(phase.snapshot));
-  const telling = await tellingOf({
-    ...{ clock, log, store: opened.store, term: opened.term, runner: runners },
-    outputDirectory: outputDirectoryIn(options.stateDirectory),
-    baseEnv: baseEnvOf(options),
-    newId: () => newAttemptId(clock),
-    mayStart: () => mayStart(phase.snapshot),
-    onFatal: (error) => phase.fail(error),
-  });
+  const telling = await tellingOf(
+    {
+      ...{ clock, log, store: opened.store, term: opened.term, runner: runners },
+      outputDirectory: outputDirectoryIn(options.stateDirectory),
+      baseEnv: baseEnvOf(options),
+      newId: () => newAttemptId(clock),
+      mayStart: () => mayStart(phase.snapshot),
+      onFatal: (error) => phase.fail(error),
+    },
+    settings,
+  );
   undoBy(async () => telling.messenger.close());
   return { ...opened, clock, runner, gates, inspection, ...telling };
 }

@@ -9,7 +9,8 @@ import type { Wanted } from "../../actors/supervisor/start/survey.js";
 import { turnOfLoop } from "../../actors/turns.js";
 import type { AddressPolicy } from "../../core/base/address.js";
 import type { Settings } from "../../core/config/settings.js";
-import { literalAddressProblem } from "../../core/job/http-address.js";
+import { literalAddressProblems } from "../../core/job/http-address.js";
+import { mayHaveWebhook } from "../../core/restart/cut.js";
 import { storeIn } from "../../persist/backends.js";
 import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/configuration.js";
 import type { MetaWrite, StateReader } from "../../persist/store.js";
@@ -95,11 +96,12 @@ async function forbiddenAddresses(definitions: DefinitionSet, { http }: Settings
   const findings: ConfigFinding[] = [];
   for (let index = 0; index < definitions.size; index++) {
     if (index % PER_TURN === PER_TURN - 1) await turnOfLoop();
-    if (definitions.targetKindAt(index) === "process") continue;
-    const { target, identity } = definitions.definitionAt(index);
-    const problem = target.kind === "http" ? literalAddressProblem(target, http) : null;
-    if (problem === null) continue;
-    findings.push({ located: { problem, ...definitions.placeAt(index), length: 1, identity }, sourceLine: null });
+    if (definitions.targetKindAt(index) === "process" && !mayHaveWebhook(definitions.textAt(index))) continue;
+    const definition = definitions.definitionAt(index);
+    const { identity } = definition;
+    for (const problem of literalAddressProblems(definition, http)) {
+      findings.push({ located: { problem, ...definitions.placeAt(index), length: 1, identity }, sourceLine: null });
+    }
   }
   return findings;
 }

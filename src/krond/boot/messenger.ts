@@ -2,6 +2,7 @@
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../actors/clock.js";
+import type { MessengerSettings } from "../../actors/messenger/delivery.js";
 import { Messenger, type MessengerEvent, type MessengerPorts } from "../../actors/messenger/messenger.js";
 import { Notices } from "../../actors/messenger/notices.js";
 import { outputDirectoryOf, outputNameOf } from "../../actors/supervisor/run/arm-request.js";
@@ -24,24 +25,27 @@ type Wired = Pick<
 };
 
 /** With what an earlier daemon has left on record; nothing is brought to anybody before it is opened. */
-export async function tellingOf(wired: Wired): Promise<Telling> {
+export async function tellingOf(wired: Wired, settings: MessengerSettings): Promise<Telling> {
   const { clock, log, store, outputDirectory } = wired;
   const notices: Notices = new Notices({
     now: () => clock.now(),
     outputPathOf: (definition, happening) => outputPath(outputDirectory, definition, happening),
     onPosted: (posted) => messenger.take(posted),
   });
-  const messenger: Messenger = new Messenger({
-    ...wired,
-    notices,
-    host: hostname(),
-    user: accountName(),
-    definitionOf: async (identity) => {
-      const version = await store.newestVersion(identity);
-      return version?.text == null || !version.isIntact ? null : storedDefinition(version.text);
+  const messenger: Messenger = new Messenger(
+    {
+      ...wired,
+      notices,
+      host: hostname(),
+      user: accountName(),
+      definitionOf: async (identity) => {
+        const version = await store.newestVersion(identity);
+        return version?.text == null || !version.isIntact ? null : storedDefinition(version.text);
+      },
+      onEvent: (event) => log.daemon(lineOf(event)),
     },
-    onEvent: (event) => log.daemon(lineOf(event)),
-  });
+    settings,
+  );
   notices.load(await store.notes());
   return { notices, messenger };
 }

@@ -4,6 +4,7 @@ import { Messenger } from "../../../src/actors/messenger/messenger.js";
 import { Notices } from "../../../src/actors/messenger/notices.js";
 import type { ArmRequest, Runner, RunnerEvent } from "../../../src/actors/runner/port.js";
 import type { SupervisorPorts } from "../../../src/actors/supervisor/port.js";
+import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
 import { definitionFromCanonical } from "../../../src/core/job/canonical.js";
 import type { Message } from "../../../src/core/notify/notice.js";
 import { HOUR_MS, MINUTE_MS } from "../../../src/core/time/instant.js";
@@ -15,7 +16,8 @@ const RULE = { command: ["tell"] };
 class Ear implements Runner {
   readonly capacity = { process: 100 } as const;
   readonly heard: Message[] = [];
-  isWilling = true;
+  /** The job whose messages it does not take. */
+  refuses: string | null = null;
   readonly #listeners = new Set<(event: RunnerEvent) => void>();
   readonly #armed = new Map<string, ArmRequest>();
 
@@ -27,8 +29,10 @@ class Ear implements Runner {
 
   async go({ attemptId }: { readonly attemptId: string }) {
     const request = this.#armed.get(attemptId);
-    if (request?.kind === "process" && this.isWilling) this.heard.push(JSON.parse(request.stdin ?? "") as Message);
-    const ending = { kind: "exited", code: this.isWilling ? 0 : 1, signal: null, reason: null } as const;
+    const message = JSON.parse((request?.kind === "process" ? request.stdin : null) ?? "{}") as Message;
+    const isTaken = message.identity !== this.refuses;
+    if (isTaken) this.heard.push(message);
+    const ending = { kind: "exited", code: isTaken ? 0 : 1, signal: null, reason: null } as const;
     const ended = { kind: "ended", attemptId, pid: 1, ending, endedAt: 0 } as const;
     queueMicrotask(() => {
       for (const listener of this.#listeners) listener(ended);
@@ -69,25 +73,28 @@ function telling(options: NonNullable<ConstructorParameters<typeof World>[0]> = 
       outputPathOf: () => null,
       onPosted: (posted) => own.take(posted),
     });
-    const own: Messenger = new Messenger({
-      clock,
-      store,
-      term,
-      notices,
-      runner: ear,
-      host: "h",
-      user: "u",
-      outputDirectory: "/nowhere",
-      baseEnv: {},
-      newId: () => `message-${++ids}`,
-      definitionOf: async (identity) => {
-        const version = await store.newestVersion(identity);
-        return version?.text == null ? null : definitionFromCanonical(version.text);
+    const own: Messenger = new Messenger(
+      {
+        clock,
+        store,
+        term,
+        notices,
+        runner: ear,
+        host: "h",
+        user: "u",
+        outputDirectory: "/nowhere",
+        baseEnv: {},
+        newId: () => `message-${++ids}`,
+        definitionOf: async (identity) => {
+          const version = await store.newestVersion(identity);
+          return version?.text == null ? null : definitionFromCanonical(version.text);
+        },
+        mayStart: () => world.isRunning && messenger === own,
+        onEvent: () => undefined,
+        onFatal: () => undefined,
       },
-      mayStart: () => world.isRunning && messenger === own,
-      onEvent: () => undefined,
-      onFatal: () => undefined,
-    });
+      SETTINGS_DEFAULTS,
+    );
     messenger = own;
     notices.load([...world.disk.notes].map(([key, text]) => ({ key, text })));
     return { ...ports, notices };
@@ -132,6 +139,16 @@ describe("the dead man's switch", () => {
     expect(words(ear).map((word) => word.split(" ")[0])).toEqual(["late", "recovered"]);
   });
 
+  test("each rule has its own time", async () => {
+    const { world, ear, boot } = telling({ behaviour: () => ({ exitCode: 1 }) });
+    const rule = (late: string) => ({ on: ["late"], late, command: ["tell", late] });
+    await boot([job("a", "0 * * * *", { notify: [rule("2h"), rule("26h")] })]);
+    await world.pass(3 * HOUR_MS, MINUTE_MS);
+    expect(words(ear)).toHaveLength(1);
+    await world.pass(24 * HOUR_MS, MINUTE_MS);
+    expect(words(ear)).toHaveLength(2);
+  });
+
   test("a restart neither forgets it nor tells it twice", async () => {
     const { world, ear, boot, kill } = telling({ behaviour: () => ({ exitCode: 1 }) });
     await boot(nightly({ notify: [{ on: ["late"], late: "150m", command: ["tell"] }] }));
@@ -174,6 +191,31 @@ test("a job that nobody asked about costs no note", async () => {
   await boot([job("a", "* * * * *")]);
   await world.pass(5 * MINUTE_MS);
   expect([...world.disk.notes.keys()].filter((key) => /^(?:notice|trouble|late)\./.test(key))).toEqual([]);
+});
+
+test("what one job has to say and nobody takes does not keep others from being told", async () => {
+  const { world, ear, boot } = telling({ behaviour: () => ({ exitCode: 1 }) });
+  ear.refuses = "a";
+  await boot(["a", "b", "c"].map((identity) => job(identity, "0 * * * *", { notify: [RULE] })));
+  await world.pass(HOUR_MS + 5 * MINUTE_MS);
+  expect(ear.heard.map(({ identity }) => identity).sort()).toEqual(["b", "c"]);
+  ear.refuses = null;
+  await world.pass(10 * MINUTE_MS);
+  expect(ear.heard.map(({ identity }) => identity).sort()).toEqual(["a", "b", "c"]);
+});
+
+test("what an earlier daemon has left is told before what is new", async () => {
+  const { world, ear, boot, kill } = telling({ behaviour: () => ({ exitCode: 1 }) });
+  const jobs = [job("a", "*/10 * * * *", { notify: [RULE], policy: { deadline: "1m" } })];
+  ear.refuses = "a";
+  await boot(jobs);
+  await world.pass(11 * MINUTE_MS);
+  kill();
+  world.clock.advance(HOUR_MS);
+  ear.refuses = null;
+  await boot(jobs);
+  await world.pass(MINUTE_MS);
+  expect(ear.heard.map(({ event }) => event)).toEqual(["failure", "missed"]);
 });
 
 describe("a crash at every commit", () => {

@@ -14,6 +14,7 @@ const FAILED: Message = {
   since: "2026-03-01T00:00:05Z",
 };
 const RECOVERED: Message = { ...FAILED, id: "d2", event: "recovered", at: "2026-03-01T01:00:05Z", result: "exit 0" };
+const MAIL = { kind: "mail", to: ["root"] } as const;
 const PLACE = { host: "db1", user: "root", from: null };
 
 describe("a mail", () => {
@@ -53,13 +54,26 @@ describe("many in one", () => {
     { length: 60 },
     (_, index): Message => ({ ...FAILED, id: `d${index}`, identity: `job/${index}` }),
   );
-  const group = groupOf("g", Date.parse("2026-03-01T00:01:00Z"), many);
+  const group = groupOf("g", many, MAIL);
 
   test("fifty are spelt out, the others counted", () => {
     expect(headline(group)).toBe("60 messages");
     expect(group).toMatchObject({ event: "group", count: 60, left_out: 10 });
     expect(group["events"]).toHaveLength(50);
     expect(mailText(group, ["root"], PLACE, "")).toContain("and 10 more\n");
+  });
+
+  test("a group in a group is taken apart, and as old as its oldest", () => {
+    const later = { ...FAILED, id: "later", at: "2026-03-01T02:00:00Z" };
+    const both = groupOf("h", [group, later], MAIL);
+    expect(both).toMatchObject({ at: FAILED.at, count: 61, left_out: 11 });
+    expect((both["events"] as Message[]).every(({ event }) => event === "failure")).toBe(true);
+  });
+
+  test("alerts are all there: each is ended by itself", () => {
+    const { body: _, ...http } = { body: null, url: "https://example.org/", method: "POST", headers: {} };
+    const target = { kind: "webhook", http, format: "alertmanager" } as unknown as Parameters<typeof groupOf>[2];
+    expect(alertsOf(groupOf("g", many, target), "db1")).toHaveLength(60);
   });
 });
 

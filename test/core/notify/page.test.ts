@@ -58,7 +58,7 @@ const messages: readonly Message[] = [
     chosenAt: AT,
   }),
   lateMessage("id", JOB, AT, AT),
-  groupOf("id", AT, []),
+  groupOf("id", [], { kind: "mail", to: ["root"] }),
 ];
 
 describe("docs/notifications.md", () => {

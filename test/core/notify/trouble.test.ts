@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { NotifyOccasion, NotifyRule } from "../../../src/core/job/definition.js";
-import { happeningOf, lateAfterMs, occasionsOf, type Trouble, toldBy } from "../../../src/core/notify/trouble.js";
+import {
+  happeningOf,
+  happeningsOf,
+  lateAfterMs,
+  occasionsOf,
+  type Trouble,
+  toldBy,
+} from "../../../src/core/notify/trouble.js";
 import { type Ending, EXIT_UNSEEN } from "../../../src/core/state/ending.js";
 import type { LedgerFact } from "../../../src/core/state/facts.js";
 
@@ -34,6 +41,16 @@ describe("what is worth a word", () => {
     ["one that was skipped as its policy says", outcome("skipped", "concurrency"), null, null],
     ["one that was executed: its run is told of", outcome("executed", null), null, null],
     ["periods that nobody was there for", { kind: "periods_not_evaluated", ...GAP }, "missed", "down"],
+    [
+      "periods that a jump of the clock left out",
+      { kind: "periods_not_evaluated", ...GAP, reason: "clock_jump" },
+      "missed",
+      "clock_jump",
+    ],
+    ["periods that passed in a pause", { kind: "periods_not_evaluated", ...GAP, reason: "paused" }, null, null],
+    ["a run that its policy has replaced", ended({ ...exited(null, "SIGTERM"), reason: "replaced" }), null, null],
+    ["a run that somebody has cancelled", ended({ ...exited(null, "SIGTERM"), reason: "cancelled" }), null, null],
+    ["a run that took too long", ended({ ...exited(null, "SIGTERM"), reason: "timeout" }), "failed", "SIGTERM"],
     ["periods that a hint stood in for", { kind: "periods_not_evaluated", ...GAP, reason: "hinted" }, null, null],
     ["a start", { kind: "run_started", identity: "j", at: AT, run: RUN, holder: "process" }, "started", null],
     ["a pause", { kind: "paused", identity: "j", at: AT, untilAt: AT, reason: "", catchesUp: false }, null, null],
@@ -99,8 +116,20 @@ describe("who is told", () => {
     expect(told.map(({ occasion }) => occasion)).toEqual(["success", "recovered", "success"]);
   });
 
-  test("the shortest of several times counts for late", () => {
-    expect(lateAfterMs([ruleOn("failure")])).toBeNull();
-    expect(lateAfterMs([{ ...ruleOn("late"), lateMs: 5 }, ruleOn("late"), { ...ruleOn("late"), lateMs: 3 }])).toBe(3);
+  test("each time of being late is asked for by itself", () => {
+    expect(lateAfterMs([ruleOn("failure")])).toEqual([]);
+    const rules = [5, 3, 5].map((lateMs) => ({ ...ruleOn("late"), lateMs }));
+    expect(lateAfterMs([...rules, ruleOn("late")])).toEqual([3, 5]);
+  });
+
+  test("S43: a run that is tried again has not failed yet; one that is given up after all has", () => {
+    const retry = { PeriodID: RUN.periodId, Attempt: 2, At: "2026-03-01T00:01:00Z" } as const;
+    const planned = { kind: "retry_planned", identity: "j", at: AT, retry, of: 3 } as unknown as LedgerFact;
+    const dropped = { kind: "retry_dropped", identity: "j", at: AT, retry } as unknown as LedgerFact;
+    expect(happeningsOf([ended(exited(7)), planned])).toEqual([]);
+    expect(happeningsOf([dropped])).toMatchObject([
+      { kind: "failed", result: "not tried again", periodId: RUN.periodId },
+    ]);
+    expect(happeningsOf([ended(exited(7))])).toHaveLength(1);
   });
 });

@@ -118,7 +118,10 @@ export class Claims {
     await turnOfLoop();
     while (this.#waiting.length > 0) {
       const claims = this.#waiting.splice(0, CLAIMS_PER_COMMIT);
-      const noted = claims.flatMap(({ actor, contribution }) => writer.notedOf(actor.entry, contribution.facts) ?? []);
+      const noted = claims.flatMap(({ actor, attemptId, contribution }) => {
+        const notes = writer.notedOf(actor.entry, contribution.facts);
+        return notes === null ? [] : [{ attemptId, ...notes }];
+      });
       let refused: readonly StoreClaim[];
       try {
         refused = await committer.add({
@@ -127,7 +130,8 @@ export class Claims {
           claims: claims.flatMap(({ contribution }) => contribution.claims),
           notes: noted.flatMap(({ notes }) => notes),
         });
-        for (const { posted } of noted) posted();
+        const lost = new Set(refused.map(({ token }) => token));
+        for (const { attemptId, posted } of noted) if (!lost.has(attemptId)) posted();
       } catch (error) {
         for (const { reject } of claims) reject(error);
         continue;
