@@ -5,6 +5,7 @@ import type { Problem } from "../../core/base/problem.js";
 import { assertNever } from "../../core/base/result.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { formatPlace } from "../../core/config/format-problem.js";
+import type { LocatedProblem } from "../../core/config/located.js";
 import type { Settings } from "../../core/config/settings.js";
 import { readHint } from "../../core/governor/hint.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
@@ -31,7 +32,7 @@ export interface ControlPorts {
   readonly stateDirectory: string;
   settings(): Settings;
   reload(): Promise<ReloadReport>;
-  plan(): Promise<ReloadReport>;
+  plan(onThisHost: boolean): Promise<ReloadReport>;
   isStopping(): boolean;
   stop(graceful: boolean): void;
 }
@@ -55,8 +56,10 @@ export interface StatusAnswer extends DaemonStatus {
 }
 
 /** A reload or a plan, with its findings as lines. */
-export interface PlanAnswer extends Omit<ReloadReport, "findings"> {
+export interface PlanAnswer extends Omit<ReloadReport, "findings" | "notStartable"> {
   readonly problems: readonly string[];
+  /** Only where it was asked for. */
+  readonly notStartable?: readonly string[];
 }
 
 /** While the daemon drains it answers, and ends what it is asked to end. */
@@ -91,7 +94,7 @@ async function answerTo(request: ControlRequest, ports: ControlPorts): Promise<u
     case "list":
       return listPage(supervisor, store, request);
     case "plan":
-      return planAnswer(await ports.plan());
+      return planAnswer(await ports.plan(request.onThisHost === true));
     case "reload":
       return planAnswer(await ports.reload());
     case "stop":
@@ -157,11 +160,18 @@ function statusAnswer({ supervisor, stateDirectory }: ControlPorts): StatusAnswe
   return { ...supervisor.status(), pid: process.pid, version: ENGINE_VERSION, stateDirectory };
 }
 
-function planAnswer({ plan, findings, kept }: ReloadReport): PlanAnswer {
+function planAnswer({ plan, findings, kept, notStartable }: ReloadReport): PlanAnswer {
   // 'krond reload' is what a service manager calls: its output ends up in a journal.
   const located = findings.map((finding) => safeFinding(finding).located);
   const problems = located.map((it) => `${formatPlace(it)}: ${it.problem.message}`);
-  return { plan, kept, problems };
+  if (notStartable === undefined) return { plan, kept, problems };
+  return { plan, kept, problems, notStartable: notStartable.map(({ located }) => hostLine(located)) };
+}
+
+/** Its words are ours, and name a program only where that can be no more than a name. */
+function hostLine(located: LocatedProblem): string {
+  const { message, hint = "" } = located.problem;
+  return `${formatPlace(located)}: ${located.identity}: ${message}${hint === "" ? "" : ` (${hint})`}`;
 }
 
 function cancel(supervisor: Supervisor, identity: string, periodAt: EpochMs | null): Promise<number> {
