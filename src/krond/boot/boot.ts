@@ -193,7 +193,7 @@ async function wiredUp({ options, phase, undoBy }: Start, opened: Opened): Promi
   const runner = inspection?.runner ?? runners;
   const gates = new Gates(runner, () => isHalted(phase.snapshot));
   const telling = await tellingOf({
-    ...{ clock, log, store: opened.store, term: opened.term, runner: runners },
+    ...{ clock, log, store: opened.store, term: opened.term, runner: runners, monitoring: opened.monitoring },
     outputDirectory: outputDirectoryIn(options.stateDirectory),
     baseEnv: baseEnvOf(options),
     newId: () => newAttemptId(clock),
