@@ -180,16 +180,19 @@ function cancel(supervisor: Supervisor, identity: string, periodAt: EpochMs | nu
 
 async function runNow({ supervisor, store }: ControlPorts, identity: string, ifIdle: boolean): Promise<unknown> {
   await mustExist(store, identity);
-  const [row] = ifIdle ? await supervisor.list({ identities: [identity] }) : [];
+  const started = await supervisor.runNow(identity, ifIdle);
+  if (started.ok) return started;
+  if (started.isBusy === true) throw await runningAlready(supervisor, identity);
+  throw new ControlRefusal("refused", started.message);
+}
+
+/** Refused by the supervisor, which alone can tell; what runs is looked up only to be named, and may be over by now. */
+async function runningAlready(supervisor: Supervisor, identity: string): Promise<ControlRefusal> {
+  const [row] = await supervisor.list({ identities: [identity] });
   const busy = row?.active[0];
-  if (busy !== undefined) {
-    const what = busy.holder === undefined ? `PID ${busy.pid}` : `a ${busy.holder}`;
-    const message = `${identity} is running already: ${what}, since ${busy.startedAt}`;
-    throw new ControlRefusal("refused", message, "run it without --if-idle to start another one beside it");
-  }
-  const started = await supervisor.runNow(identity);
-  if (!started.ok) throw new ControlRefusal("refused", started.message);
-  return started;
+  const what = busy?.holder === undefined ? `PID ${busy?.pid}` : `a ${busy.holder}`;
+  const message = `${identity} is running already${busy === undefined ? "" : `: ${what}, since ${busy.startedAt}`}`;
+  return new ControlRefusal("refused", message, "run it without --if-idle to start another one beside it");
 }
 
 async function mustExist(store: StateStore, identity: string): Promise<void> {
