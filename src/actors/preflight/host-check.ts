@@ -29,7 +29,7 @@ export interface HostCheckPorts {
 /** What was found: nothing wrong, something wrong, or nothing that can be told from here. */
 export type Startable = { readonly is: "startable" | "untold" } | { readonly is: "refused"; readonly problem: Problem };
 
-/** Trouble of the host that says nothing about a job, and may be over in a moment. */
+/** What speaks of the job, and what to do about it. Every other trouble is the host's own, and may be over in a moment. */
 const TELLING: Readonly<Partial<Record<ErrorCode, string>>> = {
   "command-not-found": "it is looked up in the PATH of the job: name it by its whole path, or set PATH in env",
   "command-not-executable": "the job's user needs the right to execute it, and to search the directories on its way",
