@@ -61,6 +61,11 @@ export const TZ_OPTION: OptionSpec = {
   help: "zone of times that name none, such as 09:00 (default: yours)",
 };
 
+export const ON_THIS_HOST_OPTION: OptionSpec = {
+  name: "on-this-host",
+  help: "also tell which jobs this machine could not start: program, user, group, directory, files",
+};
+
 export function parseCommandArgs(specs: readonly OptionSpec[], argv: readonly string[]): ParsedArgs {
   const options = Object.fromEntries(
     specs.map((spec) => [

@@ -7,4 +7,6 @@ export interface ReloadReport {
   readonly findings: readonly ConfigFinding[];
   /** Jobs that keep the definition they had, because the new one is invalid or may only be missing (S35). */
   readonly kept: readonly string[];
+  /** What this host could not start, where that was asked for. */
+  readonly notStartable?: readonly ConfigFinding[];
 }

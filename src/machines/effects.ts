@@ -51,6 +51,8 @@ export interface AttemptParams {
   readonly chosenAt: EpochMs;
   /** S43: of a further attempt. */
   readonly retry?: RetryFact;
+  /** S40: asked for by somebody who does not want it beside another run of the job. */
+  readonly onlyIfIdle?: true;
 }
 
 export type EffectType = keyof EffectParams;

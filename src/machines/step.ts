@@ -46,7 +46,7 @@ export type ActivationEvent =
   /** Cancel what was started. */
   | { readonly type: "END"; readonly attemptId: string; readonly reason: string }
   /** S40: run now, outside the job's own periods. */
-  | { readonly type: "RUN"; readonly source: AskedSource; readonly slotAt: EpochMs }
+  | { readonly type: "RUN"; readonly source: AskedSource; readonly slotAt: EpochMs; readonly onlyIfIdle?: true }
   /**
    * The scope of this step is a new one: another rule, policy or command. `hash` names the scheduling rule; `carriedAt` is
    * the period that was live under the old one (`carriedPeriod`).
@@ -99,7 +99,7 @@ function receive(draft: Draft, event: ActivationEvent): void {
       wake(draft, event.isReturning, event.nominalAt);
       return;
     case "RUN":
-      run(draft, event.source, event.slotAt);
+      run(draft, event);
       return;
     case "DEFINE":
       define(draft, event.hash, event.carriedAt);
@@ -322,7 +322,7 @@ function claimAsked(draft: Draft, { execution }: Attempt, holder: Holder): void 
   const { document, engine, moment, scope } = draft;
   const { attempt, startByAt } = execution.context;
   const { attemptId, source, slotAt } = attempt;
-  const asked = isAskedSource(source) ? slotOccasion(source, slotAt, moment.now) : null;
+  const asked = isAskedSource(source) ? { ...slotOccasion(source, slotAt, moment.now), ...wishOf(attempt) } : null;
   const [standing, active] = [standingOf(document), activeRuns(document)];
   const verdict = asked && engine.claimVerdict(standing, asked, scope.policy, active, moment.now, startByAt);
   if (asked === null || verdict?.kind !== "start") {
@@ -333,7 +333,13 @@ function claimAsked(draft: Draft, { execution }: Attempt, holder: Holder): void 
   draft.tellAttempt(attemptId, { type: "CLAIM" });
 }
 
-function run(draft: Draft, source: AskedSource, slotAt: EpochMs): void {
+/** Judged when it is asked for, and again when it is claimed: what begins in between counts too. */
+function wishOf({ onlyIfIdle }: { readonly onlyIfIdle?: true }): Pick<SlotOccasion, "onlyIfIdle"> {
+  return onlyIfIdle === undefined ? {} : { onlyIfIdle };
+}
+
+function run(draft: Draft, event: Extract<ActivationEvent, { readonly type: "RUN" }>): void {
+  const { source, slotAt } = event;
   const { attempts, document, engine, moment, scope } = draft;
   const isAsked = attempts.some(
     ({ execution: { context } }) => context.attempt.source === source && context.attempt.slotAt === slotAt,
@@ -341,12 +347,12 @@ function run(draft: Draft, source: AskedSource, slotAt: EpochMs): void {
   if (isAsked) {
     return;
   }
-  const asked = slotOccasion(source, slotAt, moment.now);
+  const asked = { ...slotOccasion(source, slotAt, moment.now), ...wishOf(event) };
   const circumstances = { ...USUAL, startGraceMs: scope.startGraceMs };
   const standing = standingOf(document);
   const verdict = engine.verdict(standing, asked, scope.policy, activeRuns(document), moment.now, circumstances);
   if (verdict.kind === "start") {
-    draft.arm({ source, periodId: asked.periodId, slotAt, chosenAt: slotAt }, verdict.startByAt);
+    draft.arm({ source, periodId: asked.periodId, slotAt, chosenAt: slotAt, ...wishOf(event) }, verdict.startByAt);
   }
 }
 

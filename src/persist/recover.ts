@@ -11,7 +11,7 @@ import { type CorruptCopies, keepCopy } from "./corrupt-copies.js";
 import { type DocumentKey, documentKey } from "./keys.js";
 import type { Fenced } from "./load.js";
 import type { LockTerm } from "./lock.js";
-import type { DocumentEntry, DocumentWrite, LedgerRecord, StateStore } from "./store.js";
+import type { DocumentEntry, DocumentWrite, LedgerRecord, StateReader, StateStore } from "./store.js";
 
 export interface FenceSubject {
   readonly key: DocumentKey;
@@ -25,8 +25,11 @@ export interface RecoveryRules {
   readonly now: EpochMs;
   /** Every identity that is configured. */
   readonly identities: Iterable<string>;
-  /** null leaves the document as it is. */
-  readonly fence: (subject: FenceSubject) => Fenced | null;
+  /** null leaves the document as it is. What the store still has besides stands, and is asked for. */
+  readonly fence: (
+    subject: FenceSubject,
+    store: Pick<StateReader, "ledgerLatest">,
+  ) => Promise<Fenced | null> | Fenced | null;
   readonly copies: CorruptCopies;
 }
 
@@ -85,7 +88,7 @@ class Fencing {
   }
 
   async #fence(subject: FenceSubject): Promise<void> {
-    const fenced = this.#rules.fence(subject);
+    const fenced = await this.#rules.fence(subject, this.#store);
     if (fenced === null) return;
     this.#fenced += 1;
     this.#documents.push({ key: subject.key, text: fenced.text });

@@ -25,14 +25,16 @@ describe("kron import crontab", () => {
     const { cwd, file } = crontabFile(TABLE);
     const { exitCode, out, err } = await runCaptured(KRON, ["import", "crontab", file, "--timezone", "UTC"], { cwd });
     expect(exitCode).toBe(2);
-    expect(err).toBe(`tab:1:1: not supported: no mail is sent; what a run prints is kept in a file, see: kron logs
+    expect(
+      err,
+    ).toBe(`tab:1:1: same, but: what a run prints is mailed by sendmail, as with cron, and kept in a file as well, see: kron logs
 tab:2:1: same
 tab:3:1: same, but: the schedule is written 8 3 * * * here
 tab:4:1: error: cron does not know @later
   @later /opt/start
   ^^^^^^
   hint: write one of @hourly @daily @midnight @weekly @monthly @yearly @annually @reboot
-2 jobs; lines: 1 same, 1 with a note, 2 not supported
+2 jobs; lines: 1 same, 2 with a note, 1 not supported
 `);
     const { jobs, problems } = readYamlConfig("out.yaml", out);
     expect(problems).toEqual([]);
@@ -68,7 +70,7 @@ tab:4:1: error: cron does not know @later
     expect([files, jobs]).toEqual([["tab"], 2]);
     expect(readYamlConfig("x", yaml).problems).toEqual([]);
     expect(lines).toMatchObject([
-      { line: 1, kind: "variable", verdict: "unsupported", job: null, errors: [] },
+      { line: 1, kind: "variable", verdict: "noted", job: null, errors: [] },
       { line: 2, kind: "job", verdict: "same", notes: [], job: { identity: "tab/poll", command: "/opt/poll" } },
       { line: 3, kind: "job", verdict: "noted", live_identity: expect.stringMatching(/^crontab:tab:[0-9a-f]{12}$/) },
       { line: 4, verdict: "unsupported", errors: [{ column: 1, code: "cron-syntax", category: "ConfigurationError" }] },

@@ -4,6 +4,7 @@ import * as fs from "node:fs";
 import type { Socket } from "node:net";
 import * as path from "node:path";
 import { describe, expect, test } from "vitest";
+import { sha256Hex } from "../../src/core/decision/seed.js";
 import { builtPrograms, krondProcesses, type RunningKrond } from "../support/krond.js";
 import { NEVER, type Place, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -117,6 +118,34 @@ describe("a mail of a run that ended badly", () => {
     expect(mail).toMatch(/^Subject: Kron <\S+> t\/a failed \(exit 1\)$/m);
     expect(mail.endsWith("\nsaid\n")).toBe(true);
     await krond.kill("SIGTERM");
+  });
+});
+
+describe("a live crontab", () => {
+  test("MAILTO: what a run prints is mailed to whom it names, and a silent run to nobody", async () => {
+    const directory = temporary();
+    const mailbox = path.join(directory, "mailbox");
+    const here = place("  []\n");
+    fs.appendFileSync(here.config, `notifications: { sendmail: [/bin/sh, -c, "cat >> ${mailbox}"] }\n`);
+    const crontab = path.join(here.root, "crontab");
+    const table = [
+      "MAILTO=ops@example.org,root",
+      `${NEVER} true`,
+      `${NEVER} echo said`,
+      'MAILTO=""',
+      `${NEVER} echo unheard`,
+    ];
+    fs.writeFileSync(crontab, `${table.join("\n")}\n`);
+    const krond = startKrond(here.config, here.state, ["--crontab", crontab]);
+    await krond.ready();
+    const identityOf = (command: string): string => `crontab:crontab:${sha256Hex(NEVER + command).slice(0, 12)}`;
+    const identities = ["true", "echo unheard", "echo said"].map(identityOf);
+    for (const identity of identities) await runs(krond, here, identity);
+    await krond.event("notified", { identity: identities[2] ?? "", to: "mail", of: "output" });
+    await krond.kill("SIGTERM");
+    const mail = fs.readFileSync(mailbox, "utf8");
+    expect(mail.match(/^To: .*$/gm)).toEqual(["To: ops@example.org, root"]);
+    expect(mail.endsWith("\n\nsaid\n")).toBe(true);
   });
 });
 

@@ -10,7 +10,7 @@ import { DATA_FILE } from "../../src/persist/lmdb/environment.js";
 import { acquireDirectoryLock } from "../../src/persist/lock.js";
 import { type BackendName, MARKER_FILE } from "../../src/persist/marker.js";
 import { openStateReader } from "../../src/persist/open.js";
-import { type FenceSubject, type RecoveryReport, type RecoveryRules, recoverStore } from "../../src/persist/recover.js";
+import { type RecoveryReport, type RecoveryRules, recoverStore } from "../../src/persist/recover.js";
 import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { must } from "./store-contract.js";
 
@@ -164,9 +164,9 @@ for (const backend of ["lmdb", "files"] as const) {
       fs.writeFileSync(file(directory, MARKER_FILE), "?");
       const interrupted = recover(directory, backend, {
         ...rules,
-        fence: (subject: FenceSubject) => {
+        fence: (subject, store) => {
           if (subject.identity === "new") throw new Error("interrupted");
-          return rules.fence(subject);
+          return rules.fence(subject, store);
         },
       });
       await expect(interrupted).rejects.toThrow("interrupted");

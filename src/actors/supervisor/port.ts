@@ -153,7 +153,8 @@ export type RunNowResult =
       readonly pid: number;
       readonly holder: HolderKind;
     }
-  | { readonly ok: false; readonly message: string };
+  /** `isBusy`: it was to run only while nothing of the job does, and something did. */
+  | { readonly ok: false; readonly message: string; readonly isBusy?: true };
 
 export interface Supervisor {
   /** Recovery, then planning; resolves when scheduling has begun. Rejects with a KronError that refuses the start. */
@@ -162,8 +163,8 @@ export interface Supervisor {
   plan(wanted: readonly JobDefinition[] | Wanted, keeps: (identity: string) => boolean): Promise<PlannedReload>;
   /** Plans it and applies that; `kept`: the identities that `plan` would ask for. */
   reload(wanted: readonly JobDefinition[] | Wanted, settings: Settings, kept: readonly string[]): Promise<PlanReport>;
-  /** S40: a manual run, outside the job's own periods. */
-  runNow(identity: string): Promise<RunNowResult>;
+  /** S40: a manual run, outside the job's own periods; `onlyIfIdle`: and beside no other run of the job. */
+  runNow(identity: string, onlyIfIdle?: boolean): Promise<RunNowResult>;
   /** S17: `catchesUp`: what is current when it ends may still run; by default it may not. */
   pause(identity: string, untilAt: EpochMs, reason: string, catchesUp?: boolean): Promise<boolean>;
   resume(identity: string): Promise<boolean>;

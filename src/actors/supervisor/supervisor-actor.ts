@@ -9,6 +9,7 @@ import type { Settings } from "../../core/config/settings.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
 import type { Hint, HintKind } from "../../core/governor/hint.js";
 import type { JobDefinition } from "../../core/job/definition.js";
+import { activeRuns } from "../../core/state/document.js";
 import { isHintUsed } from "../../core/state/hint-transitions.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
 import { documentOfActivation } from "../../machines/activation.js";
@@ -42,6 +43,7 @@ import { type WantedJobs, wantedFrom } from "./start/wanted-jobs.js";
 
 /** S36. */
 const ALIVE_EVERY_MS = 30 * SECOND_MS;
+const BUSY = { ok: false, message: "something of the job is running already", isBusy: true } as const;
 /** Jobs listed before everything else has its turn. */
 const LISTED_PER_TURN = 64;
 
@@ -128,19 +130,29 @@ class SupervisorActor implements Supervisor {
     return reloaded;
   }
 
-  async runNow(identity: string): Promise<RunNowResult> {
+  async runNow(identity: string, onlyIfIdle = false): Promise<RunNowResult> {
     const entry = this.#jobs.present(identity);
     if (entry === null) return { ok: false, message: `no job "${identity}"` };
     if (!mayStart(this.#phase.snapshot)) return { ok: false, message: "the daemon is stopping" };
     const slotAt = this.#ports.clock.now();
     const attemptId = this.#ports.newId();
+    const isBusy = (): boolean => {
+      const { activation } = entry;
+      return onlyIfIdle && activation !== null && activeRuns(documentOfActivation(activation)).length > 0;
+    };
+    let wasBusy = false;
     return new Promise((resolve, reject) => {
       this.#core.executor.watch(attemptId, (news) => {
-        if (news.kind === "failed") resolve({ ok: false, message: news.message });
+        if (news.kind === "failed" && (wasBusy || isBusy())) resolve(BUSY);
+        else if (news.kind === "failed") resolve({ ok: false, message: news.message });
         else resolve({ ok: true, slot: formatInstant(slotAt), attemptId, pid: news.pid, holder: news.holder });
       });
-      const event = { type: "RUN", source: "manual", slotAt } as const;
-      const told = this.#core.ask(entry, { event: () => event, now: null, attemptId });
+      const event = { type: "RUN", source: "manual", slotAt, ...(onlyIfIdle && { onlyIfIdle }) } as const;
+      const judged = () => {
+        wasBusy = isBusy();
+        return event;
+      };
+      const told = this.#core.ask(entry, { event: judged, now: null, attemptId });
       told.then(() => {
         const isBegun = entry.activation?.attempts.some(({ execution }) => {
           return execution.context.attempt.attemptId === attemptId;

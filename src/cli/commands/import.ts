@@ -9,7 +9,7 @@ import {
   readCrontab,
 } from "../../core/config/crontab/crontab.js";
 import { crontabYaml, type ExportedJob, exportedJobs } from "../../core/config/crontab/export.js";
-import { crontabFormOf, crontabOwnerOf } from "../../core/config/crontab/report.js";
+import { crontabFormOf, crontabOwnerOf, hasUnmailedJobs } from "../../core/config/crontab/report.js";
 import { formatPlace, formatProblem, printable } from "../../core/config/format-problem.js";
 import { definitionToRaw } from "../../core/job/schema.js";
 import { zoneOf } from "../../core/time/zone.js";
@@ -76,6 +76,9 @@ function timezoneArg(args: ParsedArgs): string {
   throw usageError(`--timezone: ${zone.error.message}`, zone.error.hint);
 }
 
+const UNMAILED =
+  "note: without a MAILTO line above it cron mails a job's output to the owner; here nobody is mailed: see notify, and kron logs\n";
+
 async function printText(
   readings: readonly CrontabReading[],
   jobs: readonly ExportedJob[],
@@ -88,6 +91,7 @@ async function printText(
   for (const reading of readings) {
     for (const line of reading.lines) await io.err(lineText(reading, line, color, paint));
   }
+  if (readings.some(hasUnmailedJobs)) await io.err(UNMAILED);
   await io.err(`${summary(readings, jobs.length)}\n`);
 }
 

@@ -9,6 +9,7 @@ import { FORECAST } from "./specs/forecast.js";
 import { HINT } from "./specs/hint.js";
 import { HISTORY } from "./specs/history.js";
 import { IMPORT } from "./specs/import.js";
+import { INIT } from "./specs/init.js";
 import { LINT } from "./specs/lint.js";
 import { LIST } from "./specs/list.js";
 import { LOGS } from "./specs/logs.js";
@@ -25,6 +26,7 @@ export const KRON: Program = {
   summary: "Kron: a job scheduler whose every decision can be recomputed by anyone.",
   version: ENGINE_VERSION,
   commands: [
+    lazily(INIT, async () => (await import("./init.js")).run),
     lazily(LINT, async () => (await import("./lint.js")).run),
     lazily(NEXT, async () => (await import("./next.js")).run),
     lazily(EXPLAIN, async () => (await import("./explain.js")).run),

@@ -1,3 +1,4 @@
+import type { HostFindings } from "../../actors/preflight/findings.js";
 import { errorKind } from "../../core/base/errors/registry.js";
 import { deadlineWarnings } from "../../core/config/lint/deadlines.js";
 import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
@@ -11,6 +12,8 @@ import type { CliIo } from "../io.js";
 import { configurationSources, findingsText, loadAny } from "../load.js";
 import { momentArg } from "../moments.js";
 import { hasColour, type Paint, paintFor } from "../style.js";
+
+const NOT_LOOKED: HostFindings = { findings: [], untold: 0 };
 
 function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
@@ -82,15 +85,32 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const doubts = new Map<string, LintWarning>();
   const loaded = await loadAny(await configurationSources(args, io), doubting(doubts));
   const isPrivateFine = args.has("allow-private");
-  const configuration = { ...loaded, findings: [...loaded.findings, ...forbiddenAddresses(loaded, isPrivateFine)] };
+  const host = args.has("on-this-host") ? await lookAtHost(loaded, io) : NOT_LOOKED;
+  const findings = [...loaded.findings, ...forbiddenAddresses(loaded, isPrivateFine), ...host.findings];
+  const configuration = { ...loaded, findings };
   const active = configuration.jobs.filter(({ definition }) => !definition.policy.suspend);
   const rules = active.map(({ definition }) => compileRule(definition));
   const deadlines = deadlineWarnings(active.map(({ definition }) => definition));
-  const warnings = [...doubts.values(), ...lintWarnings(rules, at), ...deadlines];
+  const warnings = [...doubts.values(), ...lintWarnings(rules, at), ...deadlines, ...untoldWarning(host)];
   if (form === "text") await printText(configuration, warnings, args, io);
   else await printJson(configuration, warnings, form, io);
   const isStrictFailure = args.has("strict") && warnings.length > 0;
   return configuration.findings.length > 0 || isStrictFailure ? EXIT.configuration : EXIT.ok;
+}
+
+/** Launchers are a program of their own, which nobody else who lints has to read. */
+async function lookAtHost({ jobs }: Configuration, io: CliIo): Promise<HostFindings> {
+  const { findingsOnThisHost } = await import("../on-this-host.js");
+  return findingsOnThisHost(jobs, io);
+}
+
+/** Nobody is to believe that more was looked at than could be. */
+function untoldWarning({ untold }: HostFindings): LintWarning[] {
+  if (untold === 0) return [];
+  const message = `of ${plural(untold, "job")} it cannot be told from here whether this host can start it`;
+  const hint =
+    "run this as root, as krond runs; what comes from krond's own environment, 'kron plan --on-this-host' can tell";
+  return [{ kind: "untold", identities: [], message, hint }];
 }
 
 /**

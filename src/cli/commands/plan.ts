@@ -12,7 +12,7 @@ function movedText({ movesFrom, movesTo }: ChangedJob): string {
   return `; next run moves from ${movesFrom || "never"} to ${movesTo || "never"}`;
 }
 
-export function planText({ plan, kept, problems }: PlanAnswer, verb: string, paint: Paint): string {
+export function planText({ plan, kept, problems, notStartable = [] }: PlanAnswer, verb: string, paint: Paint): string {
   const lines = [
     ...plan.added.map((identity) => paint.green(`+ ${identity}`)),
     ...plan.removed.map((identity) => paint.red(`- ${identity}`)),
@@ -20,6 +20,7 @@ export function planText({ plan, kept, problems }: PlanAnswer, verb: string, pai
     ...kept.map((identity) => `= ${identity} keeps its definition`),
     ...problems.map((problem) => paint.red(`! ${problem}`)),
     ...(problems.length === 0 ? [] : ["  'kron lint' shows the lines, and what to write instead"]),
+    ...notStartable.map((problem) => paint.red(`! ${problem}`)),
   ];
   return [...lines, summaryText(plan, verb), ""].join("\n");
 }
@@ -34,14 +35,18 @@ function publishedChange({ identity, fields, movesFrom, movesTo }: ChangedJob): 
 
 /** Shared with `krond reload`: exit code 2 says that something was rejected. */
 export async function printPlan(answer: PlanAnswer, verb: string, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  const { plan, kept, problems } = answer;
-  const value = { ...plan, changed: plan.changed.map(publishedChange), kept, problems };
+  const { plan, kept, problems, notStartable } = answer;
+  const changed = plan.changed.map(publishedChange);
+  const value = { ...plan, changed, kept, problems, ...(notStartable && { not_startable: notStartable }) };
   await printValue(value, () => planText(answer, verb, paintFor(args, io)), args, io);
-  return problems.length === 0 ? EXIT.ok : EXIT.configuration;
+  return problems.length + (notStartable?.length ?? 0) === 0 ? EXIT.ok : EXIT.configuration;
 }
 
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("plan takes no arguments", "krond reload carries it out");
-  const answer = (await askDaemon(args, io, { op: "plan" })) as PlanAnswer;
+  const answer = (await askDaemon(args, io, {
+    op: "plan",
+    ...(args.has("on-this-host") && { onThisHost: true }),
+  })) as PlanAnswer;
   return printPlan(answer, "a reload would do", args, io);
 }

@@ -27,7 +27,7 @@ const FILE_NAME = /\.(ya?ml|json)$/;
 /** What a file of ours may hold in some text of its own. */
 const NAMED = /\bKronJob(?:List)?\b/;
 /** A file of ours has no such field: there it is refused as unknown. */
-const IS_MANIFEST = /^(?:kind\s*:|[{[][^]*"kind"\s*:)/m;
+const IS_MANIFEST = /^(?:kind\s*:|[{[][\s\S]*"kind"\s*:)/m;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** null: no KronJobs there, whatever else there is. */

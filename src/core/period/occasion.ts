@@ -35,6 +35,8 @@ export interface SlotOccasion {
   readonly dueAt: EpochMs;
   /** S43: from then on it is not wanted any more. Absent: always. */
   readonly untilAt?: EpochMs;
+  /** Whoever asked for it wants it only while nothing of the job is running. */
+  readonly onlyIfIdle?: true;
   readonly decision: null;
 }
 

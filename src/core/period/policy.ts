@@ -99,7 +99,7 @@ interface Checks {
    * planned anew; `none`: it is started now, and only the grace for starting bounds that.
    */
   readonly deadline: "chosen" | "start" | "none";
-  /** What a run that still goes on does to it: a period is skipped for good, a slot waits, what was asked for starts beside it. */
+  /** What a run that still goes on does to it: a period is skipped for good, a slot waits, what was asked for starts beside it, unless that is not wanted. */
   readonly runs: "skip" | "wait" | "ignore";
 }
 
@@ -266,15 +266,16 @@ export function isBeforeEvaluation({ evaluatesFromAt = null }: JobStanding, deci
 }
 
 function concurrencyVerdict(
-  { source }: Occasion,
+  occasion: Occasion,
   policy: Policy,
   active: readonly ActiveRun[],
   startByAt: EpochMs,
 ): Verdict {
   const start: Verdict = { kind: "start", startByAt };
-  const { runs } = CHECKS[source];
+  const { runs } = CHECKS[occasion.source];
   if (runs === "ignore") {
-    return start;
+    const isUnwanted = occasion.decision === null && occasion.onlyIfIdle === true && active.length > 0;
+    return isUnwanted ? { kind: "nothing", reason: "busy" } : start;
   }
   switch (policy.concurrency) {
     case "allow":

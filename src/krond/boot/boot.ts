@@ -45,7 +45,7 @@ import { keptDefinitions } from "./kept-definitions.js";
 import { tellingOf } from "./messenger.js";
 import { brokenOff, ConfigurationRefused, progressLog, Start } from "./start.js";
 import { trimMemory } from "./trim-memory.js";
-import { baseEnvOf, monitoringOf, newAttemptId, supervisorOf, type Wired } from "./wiring.js";
+import { baseEnvOf, hostCheckOf, monitoringOf, newAttemptId, supervisorOf, type Wired } from "./wiring.js";
 import { type ZoneUse, zonesOf } from "./zone-use.js";
 
 /** Why the daemon did not start: findings in the configuration, or an operating failure. */
@@ -78,6 +78,7 @@ export function startDaemon(options: DaemonOptions): Promise<Result<Daemon, Boot
       const line = await deadlineLine(configuration.wanted, systemClock.now());
       if (line !== null) start.options.log.daemon(line);
       await trimMemory();
+      daemon.checkStart();
       resolve(ok(daemon));
     });
     opened.catch((error: unknown) => phase.fail(error));
@@ -126,7 +127,7 @@ async function booted(start: Start): Promise<Booted> {
   const opened = await start.next({ type: "LOCKED" }, "openStore", () => storeOpened(start, term));
   const recovered = await start.next({ type: "OPENED" }, "recoverRuns", () => runsRecovered(start, opened, read));
   const { wired, supervisor, configuration } = recovered;
-  const parts = { ...wired, phase, supervisor, loader, pool };
+  const parts = { ...wired, phase, supervisor, loader, pool, newHostCheck: () => hostCheckOf(options, wired) };
   const daemon = new Daemon(options, parts, configuration.settings);
   start.undoBy(() => daemon.closeDoors());
   await daemon.open(configuration);
@@ -194,7 +195,7 @@ async function wiredUp({ options, phase, undoBy }: Start, opened: Opened, settin
   const gates = new Gates(runner, () => isHalted(phase.snapshot));
   const telling = await tellingOf(
     {
-      ...{ clock, log, store: opened.store, term: opened.term, runner: runners },
+      ...{ clock, log, store: opened.store, term: opened.term, runner: runners, monitoring: opened.monitoring },
       outputDirectory: outputDirectoryIn(options.stateDirectory),
       baseEnv: baseEnvOf(options),
       newId: () => newAttemptId(clock),

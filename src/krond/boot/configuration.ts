@@ -32,6 +32,8 @@ export interface DaemonConfiguration {
   readonly isIncomplete: boolean;
   /** To be stored with the definitions; null: the files must be read again next time. */
   readonly manifest: ConfigManifest | null;
+  /** Where the wanted jobs stand; null: they were not read. */
+  readonly located: DefinitionSet | null;
 }
 
 export interface ConfigurationLoader {
@@ -51,7 +53,7 @@ export async function loadDaemonConfiguration(
   const { definitions, manifest, files, settings: written } = await pool.load(sources, { check, known, ...progress });
   const settings = permitted(written, permit);
   if (definitions === null) {
-    const nothing = { findings: [], accepted: [], isIncomplete: false, keeps: () => false };
+    const nothing = { findings: [], accepted: [], isIncomplete: false, keeps: () => false, located: null };
     return { ...nothing, files, settings, wanted: "as-stored", manifest };
   }
   const own = [...(await forbiddenAddresses(definitions, settings)), ...tooMany(definitions)];
@@ -64,7 +66,7 @@ export async function loadDaemonConfiguration(
     isIncomplete || invalid.has(identity) || crontabs.some((prefix) => identity.startsWith(prefix));
   const wanted = invalid.size === 0 ? definitions : definitions.without(invalid);
   const sound = findings.length === 0 ? manifest : null;
-  return { files, wanted, settings, findings, accepted: [], isIncomplete, keeps, manifest: sound };
+  return { files, wanted, located: wanted, settings, findings, accepted: [], isIncomplete, keeps, manifest: sound };
 }
 
 /** Of what the definitions in this store were made; null: nobody knows. */

@@ -6,11 +6,14 @@
 import { type Clock, systemClock, type Timer } from "../../actors/clock.js";
 import type { Messenger } from "../../actors/messenger/messenger.js";
 import type { Phase } from "../../actors/phase.js";
-import type { DecisionPool } from "../../actors/pool/types.js";
+import type { DecisionPool, DefinitionSet } from "../../actors/pool/types.js";
+import { hostFindings } from "../../actors/preflight/findings.js";
+import type { HostCheck } from "../../actors/preflight/host-check.js";
 import type { Runner } from "../../actors/runner/port.js";
 import type { PlannedReload, PlanReport, Supervisor } from "../../actors/supervisor/port.js";
 import type { AddressPolicy } from "../../core/base/address.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
+import type { LocatedJob } from "../../core/config/located.js";
 import type { Settings } from "../../core/config/settings.js";
 import { exitStatus, type SupervisorEvent } from "../../machines/supervisor-logic.js";
 import { hasFailed, mayStart } from "../../machines/supervisor-phase.js";
@@ -33,6 +36,7 @@ import {
   storedManifest,
 } from "./configuration.js";
 import { logFindings } from "./finding-lines.js";
+import { START_CHECK_LIMITS, StartCheck } from "./start-check.js";
 import { trimMemory } from "./trim-memory.js";
 
 export interface DaemonOptions {
@@ -83,6 +87,8 @@ export interface DaemonParts {
   readonly loader: ConfigurationLoader;
   readonly pool: DecisionPool;
   readonly messenger: Messenger;
+  /** Finds out what this host could not start. */
+  readonly newHostCheck: () => HostCheck;
 }
 
 export class Daemon {
@@ -90,6 +96,7 @@ export class Daemon {
   readonly ended: Promise<number>;
   readonly stateDirectory: string;
   private readonly control: ControlServer;
+  private readonly startCheck: StartCheck;
   private end: (exitCode: number) => void = () => undefined;
   private stopHousekeeping: () => void = () => undefined;
   private doors: Readonly<Record<string, string>> = {};
@@ -107,6 +114,12 @@ export class Daemon {
     this.ended = new Promise((resolve) => {
       this.end = resolve;
     });
+    this.startCheck = new StartCheck({
+      ...parts,
+      log: options.log,
+      newCheck: parts.newHostCheck,
+      mayStart: () => mayStart(parts.phase.snapshot),
+    });
     this.control = new ControlServer(socketPathIn(this.stateDirectory), {
       supervisor: parts.supervisor,
       store: parts.store,
@@ -114,7 +127,7 @@ export class Daemon {
       stateDirectory: this.stateDirectory,
       settings: () => this.settings,
       reload: () => this.reload(),
-      plan: () => this.plan(),
+      plan: (onThisHost) => this.plan(onThisHost),
       isStopping: () => !mayStart(parts.phase.snapshot),
       // Whoever does not want to wait any longer for a graceful stop asks for a plain one.
       stop: (graceful) => parts.phase.tell(graceful ? { type: "DRAIN", waitsForRuns: true } : { type: "STOP" }),
@@ -180,9 +193,22 @@ export class Daemon {
     return reloaded;
   }
 
-  async plan(): Promise<ReloadReport> {
-    const { configuration, planned } = await this.wanted();
-    return { plan: planned.report, findings: configuration.findings, kept: planned.kept };
+  async plan(onThisHost: boolean): Promise<ReloadReport> {
+    const { configuration, planned } = await this.wanted(onThisHost);
+    const { findings, located } = configuration;
+    const report = { plan: planned.report, findings, kept: planned.kept };
+    if (!onThisHost || located === null) return report;
+    const host = await hostFindings(locatedJobs(located), this.parts.newHostCheck(), START_CHECK_LIMITS.looks);
+    return { ...report, notStartable: host.findings };
+  }
+
+  /** S24, ahead of time: in the background, and nothing is refused for it. */
+  checkStart(): void {
+    const { phase } = this.parts;
+    this.startCheck.run().catch((error: unknown) => {
+      if (!mayStart(phase.snapshot)) return;
+      this.options.log.daemon(errorEvent(error, { component: "executor", operation: "check" }, systemClock.now()));
+    });
   }
 
   /** What goes wrong with it is for the phase to judge (S16, S35): it leaves everything as it was, or ends the daemon. */
@@ -215,6 +241,7 @@ export class Daemon {
     await this.shown(configuration);
     await trimMemory();
     this.parts.phase.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });
+    this.checkStart();
     return { plan, findings: configuration.findings, kept: planned.kept };
   }
 
@@ -248,9 +275,9 @@ export class Daemon {
   }
 
   /** S35: an invalid job keeps its definition; where a whole file cannot be read, every job that is missing does. */
-  private async wanted(): Promise<Read> {
+  private async wanted(anew = false): Promise<Read> {
     const { loader, store, supervisor } = this.parts;
-    const configuration = await loadDaemonConfiguration(loader, await storedManifest(store));
+    const configuration = await loadDaemonConfiguration(loader, anew ? null : await storedManifest(store));
     const planned = await supervisor.plan(configuration.wanted, (identity) => configuration.keeps(identity));
     return { configuration, planned };
   }
@@ -306,6 +333,12 @@ export class Daemon {
 
   private say(event: string, level: "info" | "warn", fields: Readonly<Record<string, unknown>>): void {
     this.options.log.daemon({ at: systemClock.now(), event, component: "scheduler", level, fields });
+  }
+}
+
+function* locatedJobs(located: DefinitionSet): Generator<LocatedJob> {
+  for (let index = 0; index < located.size; index++) {
+    yield { definition: located.definitionAt(index), ...located.placeAt(index) };
   }
 }
 

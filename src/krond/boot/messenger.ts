@@ -10,6 +10,7 @@ import type { JobDefinition } from "../../core/job/definition.js";
 import { storedDefinition } from "../../core/job/stored.js";
 import type { Happening } from "../../core/notify/trouble.js";
 import { type DaemonEvent, type DaemonLog, errorEvent } from "../log/log.js";
+import type { Monitoring } from "../monitor/monitoring.js";
 
 export interface Telling {
   readonly notices: Notices;
@@ -22,11 +23,12 @@ type Wired = Pick<
 > & {
   readonly clock: Clock;
   readonly log: DaemonLog;
+  readonly monitoring: Pick<Monitoring, "notified" | "watchNotices">;
 };
 
 /** With what an earlier daemon has left on record; nothing is brought to anybody before it is opened. */
 export async function tellingOf(wired: Wired, settings: MessengerSettings): Promise<Telling> {
-  const { clock, log, store, outputDirectory } = wired;
+  const { clock, log, monitoring, store, outputDirectory } = wired;
   const notices: Notices = new Notices({
     now: () => clock.now(),
     outputPathOf: (definition, happening) => outputPath(outputDirectory, definition, happening),
@@ -42,10 +44,14 @@ export async function tellingOf(wired: Wired, settings: MessengerSettings): Prom
         const version = await store.newestVersion(identity);
         return version?.text == null || !version.isIntact ? null : storedDefinition(version.text);
       },
-      onEvent: (event) => log.daemon(lineOf(event)),
+      onEvent: (event) => {
+        log.daemon(lineOf(event));
+        monitoring.notified(event.kind);
+      },
     },
     settings,
   );
+  monitoring.watchNotices(messenger);
   notices.load(await store.notes());
   return { notices, messenger };
 }

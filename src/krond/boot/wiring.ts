@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "../../actors/clock.js";
 import type { Notices } from "../../actors/messenger/notices.js";
 import type { Phase } from "../../actors/phase.js";
 import type { DecisionPool, PlanProgress } from "../../actors/pool/types.js";
+import { HostCheck } from "../../actors/preflight/host-check.js";
 import { readBootId } from "../../actors/process-identity.js";
 import type { Supervisor } from "../../actors/supervisor/port.js";
 import type { Gates } from "../../actors/supervisor/run/gates.js";
@@ -27,7 +28,7 @@ interface Planning {
 }
 
 /** What there is before anything is scheduled. */
-export interface Wired extends Omit<DaemonParts, "phase" | "supervisor" | "loader" | "pool"> {
+export interface Wired extends Omit<DaemonParts, "phase" | "supervisor" | "loader" | "pool" | "newHostCheck"> {
   /** One for the whole node, however many supervisors it has. */
   readonly gates: Gates;
   readonly notices: Notices;
@@ -65,8 +66,18 @@ export function supervisorOf(
   });
 }
 
+export function hostCheckOf(options: DaemonOptions, { clock, runner }: Wired): HostCheck {
+  const { env } = options;
+  const ids = { now: () => clock.now(), newId: () => newAttemptId(clock) };
+  return new HostCheck({ runner, baseEnv: baseEnvOf(options), env, isStarter: true, ...ids });
+}
+
 /** What every command finds in its environment. */
 export function baseEnvOf({ env }: DaemonOptions): Readonly<Record<string, string>> {
+  return jobBaseEnv(env);
+}
+
+export function jobBaseEnv(env: DaemonOptions["env"]): Readonly<Record<string, string>> {
   return { PATH: BASE_PATH, LANG: env["LANG"] || "C.UTF-8" };
 }
 

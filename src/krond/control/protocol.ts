@@ -35,7 +35,7 @@ const REQUEST = z.discriminatedUnion("op", [
       dueBy: instant.optional(),
     }),
   }),
-  z.strictObject({ op: z.literal("plan") }),
+  z.strictObject({ op: z.literal("plan"), onThisHost: z.boolean().optional() }),
   z.strictObject({ op: z.literal("reload") }),
   z.strictObject({ op: z.literal("stop"), graceful: z.boolean() }),
   z.strictObject({ op: z.literal("run"), identity, ifIdle: z.boolean().optional() }),

@@ -5,6 +5,7 @@ import type { Problem } from "../../core/base/problem.js";
 import { assertNever } from "../../core/base/result.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { formatPath, formatPlace } from "../../core/config/format-problem.js";
+import type { LocatedProblem } from "../../core/config/located.js";
 import type { Settings } from "../../core/config/settings.js";
 import { readHint } from "../../core/governor/hint.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
@@ -31,7 +32,7 @@ export interface ControlPorts {
   readonly stateDirectory: string;
   settings(): Settings;
   reload(): Promise<ReloadReport>;
-  plan(): Promise<ReloadReport>;
+  plan(onThisHost: boolean): Promise<ReloadReport>;
   isStopping(): boolean;
   stop(graceful: boolean): void;
 }
@@ -55,8 +56,10 @@ export interface StatusAnswer extends DaemonStatus {
 }
 
 /** A reload or a plan, with its findings as lines. */
-export interface PlanAnswer extends Omit<ReloadReport, "findings"> {
+export interface PlanAnswer extends Omit<ReloadReport, "findings" | "notStartable"> {
   readonly problems: readonly string[];
+  /** Only where it was asked for. */
+  readonly notStartable?: readonly string[];
 }
 
 /** While the daemon drains it answers, and ends what it is asked to end. */
@@ -91,7 +94,7 @@ async function answerTo(request: ControlRequest, ports: ControlPorts): Promise<u
     case "list":
       return listPage(supervisor, store, request);
     case "plan":
-      return planAnswer(await ports.plan());
+      return planAnswer(await ports.plan(request.onThisHost === true));
     case "reload":
       return planAnswer(await ports.reload());
     case "stop":
@@ -157,14 +160,21 @@ function statusAnswer({ supervisor, stateDirectory }: ControlPorts): StatusAnswe
   return { ...supervisor.status(), pid: process.pid, version: ENGINE_VERSION, stateDirectory };
 }
 
-function planAnswer({ plan, findings, kept }: ReloadReport): PlanAnswer {
+function planAnswer({ plan, findings, kept, notStartable }: ReloadReport): PlanAnswer {
   // 'krond reload' is what a service manager calls: its output ends up in a journal.
   const located = findings.map((finding) => safeFinding(finding).located);
   const problems = located.map((it) => {
     const { path, message } = it.problem;
     return `${formatPlace(it)}: ${path.length === 0 ? "" : `${formatPath(path)}: `}${message}`;
   });
-  return { plan, kept, problems };
+  if (notStartable === undefined) return { plan, kept, problems };
+  return { plan, kept, problems, notStartable: notStartable.map(({ located }) => hostLine(located)) };
+}
+
+/** Its words are ours, and name a program only where that can be no more than a name. */
+function hostLine(located: LocatedProblem): string {
+  const { message, hint = "" } = located.problem;
+  return `${formatPlace(located)}: ${located.identity}: ${message}${hint === "" ? "" : ` (${hint})`}`;
 }
 
 function cancel(supervisor: Supervisor, identity: string, periodAt: EpochMs | null): Promise<number> {
@@ -173,16 +183,19 @@ function cancel(supervisor: Supervisor, identity: string, periodAt: EpochMs | nu
 
 async function runNow({ supervisor, store }: ControlPorts, identity: string, ifIdle: boolean): Promise<unknown> {
   await mustExist(store, identity);
-  const [row] = ifIdle ? await supervisor.list({ identities: [identity] }) : [];
+  const started = await supervisor.runNow(identity, ifIdle);
+  if (started.ok) return started;
+  if (started.isBusy === true) throw await runningAlready(supervisor, identity);
+  throw new ControlRefusal("refused", started.message);
+}
+
+/** Refused by the supervisor, which alone can tell; what runs is looked up only to be named, and may be over by now. */
+async function runningAlready(supervisor: Supervisor, identity: string): Promise<ControlRefusal> {
+  const [row] = await supervisor.list({ identities: [identity] });
   const busy = row?.active[0];
-  if (busy !== undefined) {
-    const what = busy.holder === undefined ? `PID ${busy.pid}` : `a ${busy.holder}`;
-    const message = `${identity} is running already: ${what}, since ${busy.startedAt}`;
-    throw new ControlRefusal("refused", message, "run it without --if-idle to start another one beside it");
-  }
-  const started = await supervisor.runNow(identity);
-  if (!started.ok) throw new ControlRefusal("refused", started.message);
-  return started;
+  const what = busy?.holder === undefined ? `PID ${busy?.pid}` : `a ${busy.holder}`;
+  const message = `${identity} is running already${busy === undefined ? "" : `: ${what}, since ${busy.startedAt}`}`;
+  return new ControlRefusal("refused", message, "run it without --if-idle to start another one beside it");
 }
 
 async function mustExist(store: StateStore, identity: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
 import type { DecisionRecord } from "../../core/decision/model.js";
 import { knownReason } from "../../core/period/reasons.js";
 import { readEnding, resultOf } from "../../core/state/ending.js";
+import { RETRY_SOURCE } from "../../core/state/retry.js";
 import { type EpochMs, parseInstant, SECOND_MS } from "../../core/time/instant.js";
 import { JobGauges, type LastRun, OWN_SERIES } from "./job-gauges.js";
 import type { LoopDelayProbe } from "./loop-delay.js";
@@ -18,6 +19,10 @@ const LATENESS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 const DURATION_BUCKETS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 86_400];
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
+const RUN_RESULTS = ["success", "failure", "signal", "unknown"] as const;
+const NOTIFICATION_RESULTS = ["delivered", "failed", "grouped", "given_up"] as const;
+export type NotificationResult = (typeof NOTIFICATION_RESULTS)[number];
+
 /** What is attempted when a run is to begin. */
 const STARTING: ReadonlySet<string> = new Set(["arm", "start"]);
 
@@ -28,6 +33,8 @@ export interface DaemonMetricOptions {
   readonly loopDelay?: LoopDelayProbe;
   /** Lines of the log that could not be written. */
   readonly lostLogLines?: () => number;
+  /** Messages that nobody has yet. */
+  readonly waitingNotices?: () => number;
 }
 
 export class DaemonMetrics {
@@ -49,6 +56,16 @@ export class DaemonMetrics {
     name: "kron_runs_by_source_total",
     help: "Runs that ended, by what asked for them (cron, interval, hint-interval, hint-oneshot, manual, ...) and result.",
     labels: ["source", "result"],
+  });
+  readonly #retries = this.registry.counter({
+    name: "kron_retries_total",
+    help: "Further attempts of runs that failed, as they ended, by result; kron_runs_by_source_total has them as retry.",
+    labels: ["result"],
+  });
+  readonly #notifications = this.registry.counter({
+    name: "kron_notifications_total",
+    help: "Messages to people, by result: delivered, failed (a try, to be made again), grouped (many became one), given_up.",
+    labels: ["result"],
   });
   readonly #startFailures = this.registry.counter({
     name: "kron_start_failures_total",
@@ -102,7 +119,7 @@ export class DaemonMetrics {
     help: "Times that a job's state was found ahead of the clock: the job does not run until the clock has caught up.",
   });
 
-  constructor({ status, hasOwnSeries = () => false, loopDelay, lostLogLines }: DaemonMetricOptions) {
+  constructor({ status, hasOwnSeries = () => false, loopDelay, lostLogLines, waitingNotices }: DaemonMetricOptions) {
     this.#hasOwnSeries = hasOwnSeries;
     const jobs = this.registry.gauge({ name: "kron_jobs", help: "Jobs in force." });
     const active = this.registry.gauge({ name: "kron_active", help: "Runs under way." });
@@ -113,6 +130,15 @@ export class DaemonMetrics {
     });
     if (loopDelay !== undefined) this.#collectLoopDelay(loopDelay);
     if (lostLogLines !== undefined) this.#collectLostLines(lostLogLines);
+    if (waitingNotices !== undefined) this.#collectWaiting(waitingNotices);
+    // Whoever asks for a rate has something to go by before the first of them.
+    for (const result of NOTIFICATION_RESULTS) this.#notifications.inc({ result }, 0);
+    for (const result of RUN_RESULTS) this.#retries.inc({ result }, 0);
+  }
+
+  /** What came of a message, or of a try. */
+  notified(result: NotificationResult): void {
+    this.#notifications.inc({ result });
   }
 
   committed(seconds: number): void {
@@ -192,7 +218,9 @@ export class DaemonMetrics {
   #completed({ at, identity = "", fields = {} }: SupervisorEvent, key: string): void {
     const result = resultOf(readEnding(fields));
     this.#ended.inc({ result });
-    this.#bySource.inc({ source: textOf(fields["source"]) || "cron", result });
+    const source = textOf(fields["source"]) || "cron";
+    this.#bySource.inc({ source, result });
+    if (source === RETRY_SOURCE) this.#retries.inc({ result });
     if (result !== "success" && this.#hasOwnSeries(identity)) this.#jobFailures.inc({ identity });
     const startedAt = this.#runs.ended(key);
     if (startedAt !== null) this.#duration.observe(Math.max(0, at - startedAt) / SECOND_MS);
@@ -203,6 +231,12 @@ export class DaemonMetrics {
     const help = "How late the event loop was; the quantiles are of the time since the last scrape, 1 is the worst.";
     const summary = this.registry.summary({ name: "kron_event_loop_delay_seconds", help });
     this.registry.onCollect(() => summary.observe(probe.read()));
+  }
+
+  #collectWaiting(waitingNotices: () => number): void {
+    const help = "Messages that nobody has yet, of whatever place.";
+    const waiting = this.registry.gauge({ name: "kron_notifications_waiting", help });
+    this.registry.onCollect(() => waiting.set(waitingNotices()));
   }
 
   #collectLostLines(lostLogLines: () => number): void {

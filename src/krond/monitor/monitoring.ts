@@ -13,7 +13,7 @@ import type { OpenDoor } from "./http-listen.js";
 import { JobSeries } from "./job-series.js";
 import { type LoopDelayProbe, startLoopDelayProbe } from "./loop-delay.js";
 import { type LoopDelayReport, LoopWatch, systemLoopGauge } from "./loop-watch.js";
-import { DaemonMetrics } from "./metrics.js";
+import { DaemonMetrics, type NotificationResult } from "./metrics.js";
 import { startStatusServer } from "./status-server.js";
 import { Vitals } from "./vitals.js";
 
@@ -49,6 +49,7 @@ export class Monitoring {
   private readonly metrics: DaemonMetrics | null;
   private readonly series: JobSeries | null;
   private watched: Watched = NOTHING_YET;
+  private waitingNotices: () => number = () => 0;
   private server: OpenDoor | null = null;
   private heartbeat: Timer | null = null;
   private reloaded: (() => void) | null = null;
@@ -59,8 +60,11 @@ export class Monitoring {
     const status = (): ReturnType<Watched["status"]> => this.watched.status();
     const hasOwnSeries: IdentityFilter = identityFilter(ports.ownSeries);
     this.probe = listen === null ? null : startLoopDelayProbe();
+    const waitingNotices = (): number => this.waitingNotices();
     this.metrics =
-      this.probe === null ? null : new DaemonMetrics({ status, lostLogLines, loopDelay: this.probe, hasOwnSeries });
+      this.probe === null
+        ? null
+        : new DaemonMetrics({ status, lostLogLines, loopDelay: this.probe, hasOwnSeries, waitingNotices });
     this.series = this.metrics === null ? null : new JobSeries(hasOwnSeries, this.metrics);
     this.loop = new LoopWatch({ clock, gauge: systemLoopGauge(clock), onDelay: onLoopDelay });
     this.commits = new CommitMeter(clock, {
@@ -104,6 +108,15 @@ export class Monitoring {
       readiness: () => this.vitals.readiness(),
     });
     return `${this.server.host}:${this.server.port}`;
+  }
+
+  /** Whoever brings messages to people. */
+  watchNotices(messenger: { readonly waiting: number }): void {
+    this.waitingNotices = () => messenger.waiting;
+  }
+
+  notified(result: NotificationResult): void {
+    this.metrics?.notified(result);
   }
 
   watch(watched: Watched): void {

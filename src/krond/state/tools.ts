@@ -1,7 +1,7 @@
 /** Work on the state while no daemon runs: everything here holds the lock, or reads only. */
 
 import { readBootId } from "../../actors/process-identity.js";
-import { atBootFence, fenceFor } from "../../actors/supervisor/start/recovery.js";
+import { atBootFence, fenceFor, memoryOf } from "../../actors/supervisor/start/recovery.js";
 import { ledgerRecordOf } from "../../actors/supervisor/write/ledger-text.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/base/result.js";
@@ -39,17 +39,25 @@ export function fencingRules(
     now,
     copies,
     identities: byIdentity.keys(),
-    fence: (subject) => {
+    fence: async (subject, store) => {
       const definition = subject.identity === undefined ? undefined : byIdentity.get(subject.identity);
-      return definition === undefined ? null : fenceOf(definition, subject, now);
+      return definition === undefined ? null : fenceOf(definition, subject, store, now);
     },
   };
 }
 
-function fenceOf(definition: JobDefinition, { text, key }: FenceSubject, now: EpochMs): Fenced | null {
+/** S32: outcomes that the ledger still has stand, here as at a start: the fence begins after the newest of them. */
+async function fenceOf(
+  definition: JobDefinition,
+  { text, key }: FenceSubject,
+  store: Pick<StateReader, "ledgerLatest">,
+  now: EpochMs,
+): Promise<Fenced | null> {
   const parsed = text === undefined ? null : parseDocument(text, key);
-  if (parsed === null || !parsed.ok)
-    return fenceFor(definition, now, { historyLimit: HISTORY_LIMIT, bootId: readBootId() });
+  if (parsed === null || !parsed.ok) {
+    const about = { historyLimit: HISTORY_LIMIT, bootId: readBootId() };
+    return fenceFor(definition, now, about, await memoryOf(store, definition.identity));
+  }
   const compiled = compileRule(definition);
   if (compiled.isReboot) return atBootFence(parsed.value, readBootId(), now);
   const nominalAt = currentPeriod(compiled, now);

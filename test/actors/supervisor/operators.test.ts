@@ -126,6 +126,12 @@ describe("while something else takes its time", () => {
   });
 });
 
+/** Asked before the first is answered, and for a slot of its own. */
+async function runLater(world: World): ReturnType<World["supervisor"]["runNow"]> {
+  world.clock.advance(1);
+  return world.supervisor.runNow("a", true);
+}
+
 describe("S40: a run by hand is answered, whatever becomes of it", () => {
   const refusal = { code: "command-not-found" as const, message: "no such file: /bin/true" };
   test.each([
@@ -155,6 +161,24 @@ describe("S40: a run by hand is answered, whatever becomes of it", () => {
     expect(await world.supervisor.runNow("a")).toMatchObject({ ok: true });
     expect(await world.supervisor.runNow("a")).toEqual({ ok: false, message: "this slot was used already" });
     expect(await world.supervisor.runNow("b")).toEqual({ ok: false, message: 'no job "b"' });
+  });
+
+  test("only while nothing of the job runs: of two that ask at once one runs, and later ones once it is over", async () => {
+    const world = new World({ behaviour: () => ({ runMs: 20 * SECOND_MS }) });
+    await world.boot([job("a", "5 * * * *")]);
+    // Little by little: an answer may wait for the clock, and whoever waits for idleness would stop it.
+    const answered = async <T>(asked: Promise<T>): Promise<T> => {
+      for (let turn = 0; turn < 100 && !(await isSettledAtOnce(asked)); turn++) world.clock.advance(10);
+      return asked;
+    };
+    const answers = await answered(Promise.all([world.supervisor.runNow("a", true), runLater(world)]));
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(answers.find(({ ok }) => !ok)).toMatchObject({ ok: false, isBusy: true });
+    expect(await answered(world.supervisor.runNow("a", true))).toMatchObject({ ok: false, isBusy: true });
+    expect(await answered(world.supervisor.runNow("a"))).toMatchObject({ ok: true });
+    await world.pass(30 * SECOND_MS);
+    expect(await answered(world.supervisor.runNow("a", true))).toMatchObject({ ok: true });
+    expect(world.starts("a")).toHaveLength(3);
   });
 
   test("its gate is lost; the write fails; the daemon stops", async () => {

@@ -41,6 +41,18 @@ describe("the life of a job", () => {
 });
 
 describe("policies", () => {
+  test("SPEC-116, forbid: a run of another identity does not matter, however alike the jobs are", async () => {
+    const isLong = (env: Readonly<Record<string, string>>): boolean => env["KRON_IDENTITY"] === "long";
+    const world = new World({ behaviour: ({ env }) => ({ runMs: isLong(env) ? 10 * MINUTE_MS : SECOND_MS }) });
+    const alike = { policy: { concurrency: "forbid" } };
+    await world.boot([job("long", "* * * * *", alike), job("short", "* * * * *", alike)]);
+    await world.pass(3 * MINUTE_MS);
+    expect(world.starts("long")).toEqual(["2026-03-01T00:01:00"]);
+    expect(world.document("long")).toMatchObject({ LastOutcome: "skipped", LastReason: "concurrency_forbid" });
+    expect(world.starts("short")).toEqual(["2026-03-01T00:01:00", "2026-03-01T00:02:00", "2026-03-01T00:03:00"]);
+    expect(world.document("short")).toMatchObject({ LastOutcome: "executed" });
+  });
+
   test("forbid: a period that falls into a run is skipped, and the run is left alone", async () => {
     const world = new World({ behaviour: () => ({ runMs: 90_000 }) });
     await world.boot([job("a", "* * * * *", { policy: { concurrency: "forbid" } })]);

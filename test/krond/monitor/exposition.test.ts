@@ -14,6 +14,7 @@ function page(): string {
     status: () => ({ jobs: 1, active: 0 }),
     hasOwnSeries: () => true,
     lostLogLines: () => 0,
+    waitingNotices: () => 3,
     loopDelay: {
       read: () => ({ quantiles: [{ quantile: "0.5", value: 1 }], count: 1, sum: 1 }),
       stop: () => undefined,
@@ -35,6 +36,8 @@ function page(): string {
   metrics.observe({ ...about, event: "started" });
   metrics.observe({ ...about, event: "completed", fields: { exit_code: 0, signal: null } });
   metrics.observe({ ...about, event: "error", error });
+  metrics.observe({ ...about, event: "completed", fields: { exit_code: 1, signal: null, source: "retry" } });
+  metrics.notified("delivered");
   return metrics.registry.exposition();
 }
 

@@ -163,6 +163,8 @@ describe("the daemon's metrics", () => {
       "kron_periods_total",
       "kron_runs_total",
       "kron_runs_by_source_total",
+      "kron_retries_total",
+      "kron_notifications_total",
       "kron_start_failures_total",
       "kron_run_duration_seconds",
       "kron_start_lateness_seconds",
@@ -347,5 +349,38 @@ describe("the daemon's metrics", () => {
     expect(quantiles.map(({ quantile }) => quantile)).toEqual(["0.5", "0.99", "1"]);
     const figures = [...quantiles.map(({ value }) => value), count, sum];
     expect(figures.every((figure) => figure >= 0 && Number.isFinite(figure))).toBe(true);
+  });
+});
+
+describe("messages and retries", () => {
+  const status = () => ({ jobs: 1, active: 0 });
+
+  test("every result is there from the start, and each is counted as its own", () => {
+    let waiting = 2;
+    const metrics = new DaemonMetrics({ status, waitingNotices: () => waiting });
+    const told = (result: string) =>
+      samples(metrics.registry.exposition())[`kron_notifications_total{result="${result}"}`];
+    expect(["delivered", "failed", "grouped", "given_up"].map(told)).toEqual([0, 0, 0, 0]);
+    expect(samples(metrics.registry.exposition())["kron_notifications_waiting"]).toBe(2);
+    for (const result of ["failed", "failed", "delivered", "grouped", "given_up"] as const) metrics.notified(result);
+    waiting = 0;
+    expect(["delivered", "failed", "grouped", "given_up"].map(told)).toEqual([1, 2, 1, 1]);
+    expect(samples(metrics.registry.exposition())["kron_notifications_waiting"]).toBe(0);
+  });
+
+  test("S43: a further attempt is a retry, and a first one is none", () => {
+    const metrics = new DaemonMetrics({ status });
+    const about = { at: at("2026-03-01T01:00:00Z"), component: "executor", level: "info", identity: "a" } as const;
+    const ended = (periodId: string, fields: Readonly<Record<string, unknown>>) =>
+      metrics.observe({ ...about, periodId, event: "completed", fields: { signal: null, ...fields } });
+    ended("p1", { exit_code: 7 });
+    ended("p2", { exit_code: 7, source: "retry" });
+    ended("p3", { exit_code: 0, source: "retry" });
+    expect(samples(metrics.registry.exposition())).toMatchObject({
+      'kron_retries_total{result="failure"}': 1,
+      'kron_retries_total{result="success"}': 1,
+      'kron_retries_total{result="signal"}': 0,
+      'kron_runs_by_source_total{source="retry",result="failure"}': 1,
+    });
   });
 });

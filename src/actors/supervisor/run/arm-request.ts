@@ -101,7 +101,7 @@ function requestOf(
   return { kind: "request", attemptId, identity, periodId, scheduledFor, target, settings };
 }
 
-function processArmOf(
+export function processArmOf(
   definition: JobDefinition,
   target: ProcessTarget,
   attempt: AttemptParams,

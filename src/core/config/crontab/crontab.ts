@@ -126,7 +126,7 @@ class CrontabReader {
     { user, command: written }: JobText,
     identity: string,
     schedule: CrontabSchedule,
-    { timezone, shell, env, cwd }: Surroundings,
+    { timezone, shell, env, cwd, mailTo }: Surroundings,
     windowMs: number,
   ): Record<string, unknown> {
     const { command, stdin } = splitCrontabCommand(written.text);
@@ -147,6 +147,7 @@ class CrontabReader {
       env,
       ...(cwd === null ? {} : { cwd }),
       ...(stdin === null ? {} : { stdin }),
+      ...(mailTo === null ? {} : { notify: [{ on: ["output"], mail: mailTo }] }),
       description: descriptionOf(written.text),
     };
   }

@@ -38,6 +38,14 @@ export interface CrontabReading extends ConfigReading {
   readonly lines: readonly CrontabLine[];
 }
 
+const MAILTO_LINE = /^\s*(["']?)MAILTO\1\s*=/;
+
+/** Whether some job stands above every MAILTO line: cron mails its owner what it prints, and here nobody is mailed. */
+export function hasUnmailedJobs({ jobs, lines }: Pick<CrontabReading, "jobs" | "lines">): boolean {
+  const first = lines.find(({ kind, text }) => kind === "variable" && MAILTO_LINE.test(text));
+  return jobs.some(({ line }) => first === undefined || line < first.line);
+}
+
 const SPOOL = /^\/var\/(?:spool\/cron\/crontabs|spool\/cron|cron\/tabs)\/([^/]+)$/;
 const SYSTEM = /^\/etc\/(?:crontab|cron\.d\/[^/]+)$/;
 

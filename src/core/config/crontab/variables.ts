@@ -30,6 +30,8 @@ export interface Surroundings {
   readonly cwd: string | null;
   /** From RANDOM_DELAY. */
   readonly delayMs: number;
+  /** From MAILTO, as `notify` takes it; null: nobody is mailed what a run prints. */
+  readonly mailTo: string | null;
 }
 
 const SAME: VariableOutcome = { verdict: "same", notes: [], problem: null };
@@ -49,6 +51,7 @@ export class CrontabVariables {
   readonly #unusable = new Map<string, number>();
   #timezone: string;
   #delayMinutes = 0;
+  #mailTo: string | null = null;
 
   constructor(hostTimezone: string) {
     this.#hostTimezone = hostTimezone;
@@ -65,6 +68,7 @@ export class CrontabVariables {
     if (name === "CRON_TZ") this.#timezone = value === "" ? this.#hostTimezone : value;
     else if (name === "RANDOM_DELAY") this.#delayMinutes = Number(value);
     else if (!isAccountName(name)) this.#env.set(name, value);
+    if (name === "MAILTO") this.#mailTo = value.trim() === "" || mailProblem(value) !== null ? null : value.trim();
     return outcome;
   }
 
@@ -84,6 +88,7 @@ export class CrontabVariables {
       env,
       cwd: this.#env.get("HOME") ?? null,
       delayMs: this.#delayMinutes * MINUTE_MS,
+      mailTo: this.#mailTo,
     };
   }
 
@@ -116,11 +121,23 @@ function isAccountName(name: string): boolean {
   return name === "LOGNAME" || name === "USER";
 }
 
+/** The lines below keep their jobs whatever it says: a mail that cannot be sent is no reason not to run. */
 function judgeMail(name: string, value: string): VariableOutcome {
+  if (name === "MAILFROM") return noted("mails come from notifications: { mail_from: ... } in krond's own files");
+  if (name !== "MAILTO") return noted("mails are plain text in UTF-8");
   const kept = "what a run prints is kept in a file, see: kron logs";
-  if (name !== "MAILTO") return { verdict: "unsupported", notes: ["no mail is sent"], problem: null };
-  if (value === "") return noted(`no mail is sent, as asked; unlike with cron ${kept}`);
-  return { verdict: "unsupported", notes: [`no mail is sent; ${kept}`], problem: null };
+  if (value.trim() === "") return noted(`no mail is sent, as asked; unlike with cron ${kept}`);
+  const problem = mailProblem(value);
+  if (problem !== null)
+    return { verdict: "unsupported", notes: [`no mail is sent: ${problem}; ${kept}`], problem: null };
+  return noted("what a run prints is mailed by sendmail, as with cron, and kept in a file as well, see: kron logs");
+}
+
+/** By the rules of `notify`. */
+function mailProblem(value: string): string | null {
+  const notify = [{ on: ["output"], mail: value.trim() }];
+  const read = readJobDefinition({ identity: "x", schedule: "@daily", command: ["x"], notify });
+  return read.ok ? null : (read.error[0]?.message ?? "");
 }
 
 function judgeDelay(value: string): VariableOutcome {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { splitCrontabCommand } from "../../../../src/core/config/crontab/command.js";
 import { type CrontabReading, type CrontabRules, readCrontab } from "../../../../src/core/config/crontab/crontab.js";
-import { crontabFormOf, crontabOwnerOf } from "../../../../src/core/config/crontab/report.js";
+import { crontabFormOf, crontabOwnerOf, hasUnmailedJobs } from "../../../../src/core/config/crontab/report.js";
 import { sha256Hex } from "../../../../src/core/decision/seed.js";
 import type { JobDefinition, ProcessTarget } from "../../../../src/core/job/definition.js";
 
@@ -293,9 +293,11 @@ describe("verdicts", () => {
     ["hello", JOB.refused, /5 fields/],
     ['A="x" y', JOB.refused, /quotes of this value/],
     ["-*/5 * * * * a", JOB.noted, /the - before it/],
-    ["MAILTO=root", VARIABLE.ignored, /no mail is sent/],
+    ["MAILTO=root", VARIABLE.noted, /is mailed by sendmail, as with cron/],
     ['MAILTO=""', VARIABLE.noted, /no mail is sent, as asked/],
-    ["MAILFROM=cron@example.org", VARIABLE.ignored, /no mail is sent/],
+    ["MAILFROM=cron@example.org", VARIABLE.noted, /mail_from/],
+    ["CONTENT_TYPE=text/html", VARIABLE.noted, /plain text in UTF-8/],
+    ["MAILTO=-oops", VARIABLE.ignored, /no mail is sent: "-oops" is not a mail address/],
     ["TZ=Asia/Tokyo", VARIABLE.noted, /for the commands only/],
     ["TZ=Europe/Berlin", VARIABLE.same, /^$/],
     ["0 3 * * * a\r", JOB.noted, /carriage return/],
@@ -342,5 +344,35 @@ describe("what a path tells", () => {
     ["/home/alice/crontab", null, null],
   ])("%s: form %s, owner %s", (path, form, owner) => {
     expect([crontabFormOf(path), crontabOwnerOf(path)]).toEqual([form, owner]);
+  });
+});
+
+describe("MAILTO", () => {
+  const toldOf = (lines: readonly string[]) => read(lines).jobs.map(({ definition }) => definition.notify);
+  const mailed = (...to: string[]) => [{ on: ["output"], repeat: false, lateMs: null, target: { kind: "mail", to } }];
+
+  test.each<[title: string, lines: readonly string[], notify: readonly unknown[]]>([
+    ["what a run prints is mailed, as with cron", ["MAILTO=ops@example.org", "@daily a"], [mailed("ops@example.org")]],
+    ["several, with blanks between", ["MAILTO=root, ops@example.org", "@daily a"], [mailed("root", "ops@example.org")]],
+    ["an empty one: nobody", ['MAILTO=""', "@daily a"], [[]]],
+    ["none: nobody", ["@daily a"], [[]]],
+    [
+      "it holds for the lines below, until the next",
+      ["MAILTO=a", "@daily a", "MAILTO=", "@daily b"],
+      [mailed("a"), []],
+    ],
+    ["one that cannot be used mails nobody, and costs no job", ["MAILTO=a", "MAILTO=-x", "@daily a"], [[]]],
+  ])("%s", (_title, lines, notify) => {
+    expect(toldOf(lines)).toEqual(notify);
+  });
+
+  test.each<[lines: readonly string[], isUnmailed: boolean]>([
+    [["@daily a"], true],
+    [["@daily a", "MAILTO=x"], true],
+    [["MAILTO=x", "@daily a"], false],
+    [['MAILTO=""', "@daily a"], false],
+    [["# nothing"], false],
+  ])("%j: whether cron would mail an owner whom nobody named", (lines, isUnmailed) => {
+    expect(hasUnmailedJobs(read(lines))).toBe(isUnmailed);
   });
 });

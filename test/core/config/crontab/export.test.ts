@@ -38,6 +38,11 @@ jobs:
     command: /usr/bin/pg_dump -f /backup/$(date +%F)
     shell: true
     user: root
+    notify:
+      - on:
+          - output
+        mail:
+          - ops
 
   # /etc/cron.d/app:5: */5 * * * * www-data cat%one%two
   - identity: app/cat
@@ -48,6 +53,11 @@ jobs:
     stdin: |
       one
       two
+    notify:
+      - on:
+          - output
+        mail:
+          - ops
 `);
   });
 

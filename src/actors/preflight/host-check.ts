@@ -1,0 +1,168 @@
+/**
+ * Whether a job could be started on this host, found out by what would start it: a process is made ready behind its gate
+ * with the job's own user, directory and PATH, and closed again. Nothing of the command ever runs, no output file is made,
+ * and nothing is written. Jobs that differ in none of this are looked at once.
+ */
+import { stat } from "node:fs/promises";
+import type { ErrorCode } from "../../core/base/errors/registry.js";
+import type { Problem } from "../../core/base/problem.js";
+import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
+import type { HttpTarget, JobDefinition, ProcessTarget } from "../../core/job/definition.js";
+import { type EpochMs, formatSecond } from "../../core/time/instant.js";
+import { type Environment, readSecret, TlsProfiles } from "../dispatcher/secrets.js";
+import type { ProcessArm } from "../launcher/port.js";
+import type { ArmFailure, Runner } from "../runner/port.js";
+import { processArmOf } from "../supervisor/run/arm-request.js";
+import { namedRefusal } from "../supervisor/run/named-refusal.js";
+
+export interface HostCheckPorts {
+  readonly runner: Pick<Runner, "arm" | "abort">;
+  readonly baseEnv: Readonly<Record<string, string>>;
+  /** Of whoever starts the jobs; null: it is another's, and what comes from it cannot be judged here. */
+  readonly env: Environment | null;
+  /** Whether jobs will be started by this very user; otherwise what only root may do is no fault of a job. */
+  readonly isStarter: boolean;
+  readonly now: () => EpochMs;
+  readonly newId: () => string;
+}
+
+/** What was found: nothing wrong, something wrong, or nothing that can be told from here. */
+export type Startable = { readonly is: "startable" | "untold" } | { readonly is: "refused"; readonly problem: Problem };
+
+/** What speaks of the job, and what to do about it. Every other trouble is the host's own, and may be over in a moment. */
+const TELLING: Readonly<Partial<Record<ErrorCode, string>>> = {
+  "command-not-found": "it is looked up in the PATH of the job: name it by its whole path, or set PATH in env",
+  "command-not-executable": "the job's user needs the right to execute it, and to search the directories on its way",
+  "command-too-long": "hand large inputs over in stdin or in a file",
+  "cwd-unusable": "make the directory, or correct cwd; the job's user has to be able to enter it",
+  "user-unknown": "make the account, or correct user and group",
+  "privilege-drop-failed": "krond starts processes as other users only as root, with setpriv (util-linux)",
+  "secret-unreadable": "it is read at each start: put it there before the job is due",
+  "field-range": "correct the file that it comes from",
+};
+
+const STARTABLE: Startable = { is: "startable" };
+const UNTOLD: Startable = { is: "untold" };
+
+export class HostCheck {
+  readonly #ports: HostCheckPorts;
+  readonly #known = new Map<string, Promise<Startable>>();
+  readonly #tls = new TlsProfiles();
+
+  constructor(ports: HostCheckPorts) {
+    this.#ports = ports;
+  }
+
+  /** Kinds of jobs that were looked at so far. */
+  get looks(): number {
+    return this.#known.size;
+  }
+
+  /** Whether it would be the first of its kind. */
+  isNew({ target }: JobDefinition): boolean {
+    return !this.#known.has(kindOf(target));
+  }
+
+  of(definition: JobDefinition): Promise<Startable> {
+    const kind = kindOf(definition.target);
+    const known = this.#known.get(kind);
+    if (known !== undefined) return known;
+    const { target } = definition;
+    const found = target.kind === "http" ? this.#ofRequest(target) : this.#ofProcess(definition, target);
+    this.#known.set(kind, found);
+    return found;
+  }
+
+  async #ofProcess(definition: JobDefinition, target: ProcessTarget): Promise<Startable> {
+    const request = this.#probeOf(definition, target);
+    const refusal = await this.#refusalOf(request);
+    if (refusal === null) return STARTABLE;
+    if (refusal.code !== "privilege-drop-failed" || this.#ports.isStarter) return verdictOn(refusal, request);
+    return this.#asOurselves(request);
+  }
+
+  /** Somebody else will start it as whom it is to run: what is not there for us is not there for anybody. */
+  async #asOurselves(request: ProcessArm): Promise<Startable> {
+    const refusal = await this.#refusalOf({ ...request, attemptId: "", user: null, group: null });
+    if (refusal === null) return UNTOLD;
+    const name = request.command.kind === "argv" ? (request.command.argv[0] ?? "") : "/bin/sh";
+    const isBareName = !name.includes("/");
+    const isSure =
+      refusal.code === "cwd-unusable"
+        ? await isMissing(request.cwd)
+        : refusal.code === "command-not-found" && (isBareName || (await isMissing(name)));
+    return isSure ? verdictOn(refusal, request) : UNTOLD;
+  }
+
+  async #refusalOf(request: ProcessArm): Promise<ArmFailure | null> {
+    const attemptId = this.#ports.newId();
+    const { runner } = this.#ports;
+    const armed = await runner.arm({ ...request, attemptId, env: { ...request.env, KRON_ATTEMPT_ID: attemptId } });
+    if (!armed.ok) return armed.error;
+    await runner.abort(armed.value);
+    return null;
+  }
+
+  /** As at a start, less what is only for the command: its arguments, its input, its output. */
+  #probeOf(definition: JobDefinition, target: ProcessTarget): ProcessArm {
+    const { baseEnv, env, now, newId } = this.#ports;
+    const at = now();
+    const attempt = { attemptId: newId(), source: "check", periodId: formatSecond(at), slotAt: at, chosenAt: at };
+    const place = { outputDirectory: "/", baseEnv, killGraceMs: 0, http: SETTINGS_DEFAULTS.http };
+    const { envSources, ...request } = processArmOf(definition, target, attempt, place);
+    const { command } = request;
+    const bare = command.kind === "argv" ? { ...command, argv: command.argv.slice(0, 1) } : { ...command, text: ":" };
+    const sources = env === null && envSources !== undefined ? { ...envSources, credentials: {} } : envSources;
+    return {
+      ...request,
+      command: bare,
+      stdin: null,
+      output: { to: "discard" },
+      ...(sources === undefined ? {} : { envSources: sources }),
+    };
+  }
+
+  async #ofRequest({ secretHeaders, signature, tls }: HttpTarget): Promise<Startable> {
+    const { env } = this.#ports;
+    const profile = await this.#tls.read(tls);
+    if (!profile.ok) return verdictOn(profile.error, null);
+    let isTold = true;
+    for (const secret of [...Object.values(secretHeaders), ...(signature === null ? [] : [signature])]) {
+      if (secret.from === "env" && env === null) isTold = false;
+      else {
+        const read = await readSecret(secret, env ?? {});
+        if (!read.ok) return verdictOn(read.error, null);
+      }
+    }
+    return isTold ? STARTABLE : UNTOLD;
+  }
+}
+
+/** All that decides whether it can be started. */
+function kindOf(target: JobDefinition["target"]): string {
+  if (target.kind === "http") {
+    const { tls, secretHeaders, signature } = target;
+    return JSON.stringify(["http", tls, Object.values(secretHeaders), signature]);
+  }
+  const { argv, shell, user, group, cwd, env, envSources, umask } = target;
+  return JSON.stringify([shell ? null : argv[0], user, group, cwd, env["PATH"], env["HOME"], envSources, umask]);
+}
+
+function verdictOn(refusal: ArmFailure, request: ProcessArm | null): Startable {
+  const hint = TELLING[refusal.code];
+  if (hint === undefined) return UNTOLD;
+  const { code, message } = request === null ? refusal : namedRefusal(refusal, request.command);
+  const where = code === "cwd-unusable" && request?.cwd != null ? `: ${JSON.stringify(request.cwd)}` : "";
+  return { is: "refused", problem: { code, message: `on this host, ${message}${where}`, path: [], hint } };
+}
+
+async function isMissing(path: string | null): Promise<boolean> {
+  if (path === null) return false;
+  try {
+    await stat(path);
+    return false;
+  } catch (error) {
+    const errno = error instanceof Error && "code" in error ? error.code : "";
+    return errno === "ENOENT" || errno === "ENOTDIR";
+  }
+}
