@@ -1,5 +1,5 @@
 /** Where calendars are looked up that a clause calls by their names. */
-import type { IntRange } from "./kind.js";
+import type { IntRange } from "./range.js";
 
 export interface Calendars {
   /** Its days since 1970-01-01; null: there is one of that name, but its dates cannot be had; undefined: there is none. */

@@ -3,12 +3,9 @@ import type { Problem } from "../../base/problem.js";
 import { MINUTE_MS } from "../../time/instant.js";
 import type { Calendars } from "./calendars.js";
 import { type Piece, problem, split } from "./pieces.js";
+import type { IntRange } from "./range.js";
 
-/** Ranges are inclusive. A range with `from > to` wraps, where its kind lets it. */
-export interface IntRange {
-  readonly from: number;
-  readonly to: number;
-}
+export type { IntRange } from "./range.js";
 
 /** What a clause says beside its kind. */
 export interface ClauseBody {
