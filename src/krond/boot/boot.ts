@@ -205,7 +205,7 @@ async function wiredUp({ options, phase, undoBy }: Start, opened: Opened, settin
     settings,
   );
   undoBy(async () => telling.messenger.close());
-  return { ...opened, clock, runner, gates, inspection, ...telling };
+  return { ...opened, clock, runner, unwatched: runners, gates, inspection, ...telling };
 }
 
 /**

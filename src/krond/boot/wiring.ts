@@ -6,6 +6,7 @@ import type { Phase } from "../../actors/phase.js";
 import type { DecisionPool, PlanProgress } from "../../actors/pool/types.js";
 import { HostCheck } from "../../actors/preflight/host-check.js";
 import { readBootId } from "../../actors/process-identity.js";
+import type { Runner } from "../../actors/runner/port.js";
 import type { Supervisor } from "../../actors/supervisor/port.js";
 import type { Gates } from "../../actors/supervisor/run/gates.js";
 import { createSupervisor } from "../../actors/supervisor/supervisor-actor.js";
@@ -32,6 +33,8 @@ export interface Wired extends Omit<DaemonParts, "phase" | "supervisor" | "loade
   /** One for the whole node, however many supervisors it has. */
   readonly gates: Gates;
   readonly notices: Notices;
+  /** The runner without the eyes of an inspector: for what is no run of a job. */
+  readonly unwatched: Runner;
 }
 
 export function supervisorOf(
@@ -66,7 +69,7 @@ export function supervisorOf(
   });
 }
 
-export function hostCheckOf(options: DaemonOptions, { clock, runner }: Wired): HostCheck {
+export function hostCheckOf(options: DaemonOptions, { clock, unwatched: runner }: Wired): HostCheck {
   const { env } = options;
   const ids = { now: () => clock.now(), newId: () => newAttemptId(clock) };
   return new HostCheck({ runner, baseEnv: baseEnvOf(options), env, isStarter: true, ...ids });

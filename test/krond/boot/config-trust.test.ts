@@ -233,7 +233,7 @@ describe("without a check", () => {
     expect(files).toEqual(["tab"]);
     expect(jobs.map(({ line }) => line)).toEqual([2]);
     expect(findings.map(({ located, sourceLine }) => [located.line, sourceLine])).toEqual([[3, "@later root b"]]);
-    expect(crontabs[0]?.lines.map(({ verdict }) => verdict)).toEqual(["unsupported", "same", "unsupported"]);
+    expect(crontabs[0]?.lines.map(({ verdict }) => verdict)).toEqual(["noted", "same", "unsupported"]);
   });
 });
 
