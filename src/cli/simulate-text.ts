@@ -73,7 +73,7 @@ function runsText({ figures }: Findings): string {
   const parts = [`${figures.started} started`];
   if (figures.intervals > 0) parts.push(`${figures.intervals} by interval`);
   if (figures.hinted > 0) parts.push(`${figures.hinted} by hint`);
-  if (figures.atBoot > 0) parts.push(`${figures.atBoot} at boot`);
+  if (figures.at_boot > 0) parts.push(`${figures.at_boot} at boot`);
   if (figures.retried > 0) parts.push(`${figures.retried} again after a failure`);
   if (figures.manual > 0) parts.push(`${figures.manual} by hand`);
   if (figures.refused > 0) parts.push(`${plural(figures.refused, "attempt")} without a process`);
@@ -90,7 +90,7 @@ function countsText(counts: Readonly<Record<string, number>>): string {
 }
 
 function latenessText({ lateness, figures }: Findings): string {
-  if (figures.started === figures.manual + figures.intervals + figures.hinted + figures.retried + figures.atBoot)
+  if (figures.started === figures.manual + figures.intervals + figures.hinted + figures.retried + figures.at_boot)
     return "";
   const { p50_ms, p99_ms, max_ms, latest } = lateness;
   const most = `most ${formatDuration(max_ms)}${latest === null ? "" : ` (${latest})`}`;

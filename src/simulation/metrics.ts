@@ -21,7 +21,7 @@ export const METRICS = {
   manual: "commands begun by hand",
   intervals: "commands begun because an interval, or a bound of the pace, asked for them",
   hinted: "commands begun because of a hint",
-  atBoot: "commands begun because the machine had come up",
+  at_boot: "commands begun because the machine had come up",
   retried: "commands begun again after an attempt of the same period failed",
   failed: "runs that ended with an exit code above zero or by a signal",
   unknown_exits: "runs whose end nobody saw",

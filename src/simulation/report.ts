@@ -131,7 +131,7 @@ function figuresOf(chronicle: Chronicle, jobs: readonly JobFindings[], { fatals 
     intervals: total("intervals"),
     hinted: total("hinted"),
     retried: total("retried"),
-    atBoot: total("atBoot"),
+    at_boot: total("atBoot"),
     failed: total("failed"),
     unknown_exits: sum(exits.filter(([name]) => name === "unknown").map(([, count]) => count)),
     still_running: total("still_running"),

@@ -30,8 +30,8 @@ async function ran(here: Place, krond: RunningKrond, identity: string): Promise<
   await krond.event("completed", { identity }, from);
 }
 
-function startOf(row: Readonly<Record<string, unknown>>): string {
-  return String(row["last_run_at"]);
+function endOf(row: Readonly<Record<string, unknown>>): string {
+  return String((row["last_run"] as { readonly ended_at?: unknown } | null)?.ended_at);
 }
 
 const JOBS = [job("t/bad", "exit 7"), job("t/good", "true"), job("t/idle", "true"), job("t/killed", "kill -9 $$")];
@@ -70,9 +70,9 @@ describe("which jobs fail", () => {
       ["t/bad 7", "t/good 0", "t/idle -", "t/killed SIGKILL", "t/slow -"],
     ]);
     // Times have whole seconds: whoever ran in the same one is in the order of names.
-    const starts = listed(here, "--sort", "last", "-n", "3").map((row) => startOf(row));
-    expect(starts).toEqual([...starts].sort().reverse());
-    expect(starts[0]).toMatch(/^\d{4}-/);
+    const ends = listed(here, "--sort", "last", "-n", "3").map((row) => endOf(row));
+    expect(ends).toEqual([...ends].sort().reverse());
+    expect(ends[0]).toMatch(/^\d{4}-/);
     here.kron("cancel", "t/slow");
     await krond.event("completed", { identity: "t/slow" });
     await krond.kill("SIGTERM");

@@ -23,7 +23,7 @@ test("the program keeps what the check asks for: three boots, a crash and a cloc
   });
   expect(findings.violations).toEqual([]);
   expect(starts.map(({ source }) => source)).toEqual(["reboot", "reboot", "reboot"]);
-  expect(findings.figures).toMatchObject({ atBoot: 3, started: 3, duplicates: 0, unaccounted: 0 });
+  expect(findings.figures).toMatchObject({ at_boot: 3, started: 3, duplicates: 0, unaccounted: 0 });
 });
 
 describe("the check finds out", () => {
