@@ -5,7 +5,14 @@
 import type { CompiledRule } from "../core/decision/model.js";
 import type { Policy } from "../core/job/definition.js";
 import { nextHintEndAt } from "../core/period/governed.js";
-import { type ActiveState, activeStates, hintsOf, holderOf, type StateDocument } from "../core/state/document.js";
+import {
+  type ActiveState,
+  activeStates,
+  attemptIdOf,
+  hintsOf,
+  holderOf,
+  type StateDocument,
+} from "../core/state/document.js";
 import { retryField } from "../core/state/facts.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
 import { resolve } from "./advance.js";
@@ -108,17 +115,19 @@ function periodWakeAt(activation: Activation, successorDueAt: EpochMs | null): E
     return null;
   }
   if (waitsForRun(activation)) {
-    return untilAt(period);
+    return wantedUntilAt(period);
   }
   const pausedUntilAt = pauseEndAt(job);
   if (period.matches({ eligible: "retrying" })) {
-    return Math.min(period.context.retryAt ?? Number.POSITIVE_INFINITY, successorDueAt ?? Number.POSITIVE_INFINITY);
+    const endsAt = [period.context.retryAt, successorDueAt, wantedUntilAt(period)].filter((at) => at !== null);
+    return Math.min(...endsAt);
   }
   const isWaiting = period.matches("planned") || period.matches({ eligible: "judging" });
   return isWaiting ? Math.max(period.context.occasion.dueAt, pausedUntilAt) : null;
 }
 
-function untilAt({ context: { occasion } }: PeriodSnapshot): EpochMs | null {
+/** S43: from then on it is not wanted any more; null: always. */
+export function wantedUntilAt({ context: { occasion } }: PeriodSnapshot): EpochMs | null {
   return occasion.source === "cron" ? null : (occasion.untilAt ?? null);
 }
 
@@ -156,11 +165,6 @@ function adopted(active: ActiveState, scope: JobScope): ExecutionSnapshot {
       ending: null,
     },
   });
-}
-
-/** A document of another implementation may name no attempt: period and process name it as well. */
-function attemptIdOf(active: ActiveState): string {
-  return active.AttemptID ?? `${active.Source ?? "period"}:${active.PeriodID}:${active.PID}`;
 }
 
 function instantOf(text: string | undefined): EpochMs | null {

@@ -9,6 +9,7 @@ import { isOwnSource } from "../core/period/occasion.js";
 import { triedUntilAt, type Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
 import { type EpochMs, floorToSecond } from "../core/time/instant.js";
+import { wantedUntilAt } from "./activation.js";
 import { type Draft, isUnclaimed } from "./draft.js";
 import type { PeriodContext } from "./period-logic.js";
 import { planLive, successorDueAt } from "./plan.js";
@@ -19,6 +20,7 @@ export const PERIODS_PER_STEP = 64;
 /** S13: what is eligible is evaluated in nominal order, each period once, until one takes its time. */
 export function evaluate(draft: Draft, isReturning: boolean): void {
   draft.mustReturn ||= isReturning;
+  if (draft.moment.isUntold === true) return;
   planLive(draft);
   for (let settled = 0; settled < PERIODS_PER_STEP && judgeLive(draft); settled++) {
     planLive(draft);
@@ -163,6 +165,6 @@ function isResting(draft: Draft): boolean {
   if (period?.matches({ eligible: "retrying" }) !== true || moment.now >= (period.context.retryAt ?? moment.now)) {
     return false;
   }
-  const successorAt = successorDueAt(draft);
-  return successorAt === null || moment.now < successorAt;
+  const endsAt = successorDueAt(draft) ?? wantedUntilAt(period);
+  return endsAt === null || moment.now < endsAt;
 }

@@ -19,7 +19,7 @@ import { activeRuns, type StateDocument, standingOf } from "../core/state/docume
 import type { Ending, Holder } from "../core/state/ending.js";
 import { hintsAfter } from "../core/state/hint-transitions.js";
 import type { SlotClaim } from "../core/state/period-transitions.js";
-import type { EpochMs } from "../core/time/instant.js";
+import { type EpochMs, floorToSecond } from "../core/time/instant.js";
 import type { Activation, Attempt, JobScope } from "./activation.js";
 import { Draft, type Ended, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
@@ -166,11 +166,12 @@ function endPause(draft: Draft): void {
 /** S14, S32: nothing would run until the clock has caught up with it, and nobody would know why. */
 function redate(draft: Draft): void {
   const { document, moment } = draft;
-  const { LastHandledPeriodID: lastHandledPeriodId, DefinedAt: definedAt = "" } = document;
+  const { LastHandledPeriodID: lastHandledPeriodId, DefinedAt: definedAt } = document;
   if (document.RemovedAt !== undefined || !isDatedAhead(standingOf(document), moment.now)) {
     return;
   }
-  draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId, definedAt } });
+  const dated = (standingOf(document).definedAt ?? 0) > moment.now && definedAt !== undefined ? { definedAt } : {};
+  draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId, ...dated } });
   draft.tellJob({ type: "REDATED", now: moment.now });
 }
 
@@ -353,12 +354,17 @@ function run(draft: Draft, source: AskedSource, slotAt: EpochMs): void {
 /** S16: the decision of the first unhandled period is made anew, and a gate that was made for the old one is closed. */
 function define(draft: Draft, hash: string, carriedAt: EpochMs | null): void {
   const { policy, historyLimit, compiled } = draft.scope;
+  const { now } = draft.moment;
+  const isOtherRule = draft.document.DefinitionHash !== hash;
+  const isRetryLive = draft.period?.context.occasion.source === "retry";
   dropLive(draft);
   draft.tellJob({ type: "CONFIGURED", isSuspended: policy.suspend, historyLimit });
-  draft.tellJob({ type: "DEFINED", hash, carriedAt, isReboot: compiled.isReboot, now: draft.moment.now });
-  // S43: one more attempt than there are to be by now.
-  if ((draft.document.Retry?.Attempt ?? 0) > (policy.retry?.limit ?? 0) + 1) {
-    draft.tellJob({ type: "RETRY_DROPPED", now: draft.moment.now });
+  draft.tellJob({ type: "DEFINED", hash, carriedAt, isReboot: compiled.isReboot, now });
+  redate(draft);
+  // S14, S43: what was due under the rule before, and was not live any more, is the past.
+  const { retry } = standingOf(draft.document);
+  if (isOtherRule && !isRetryLive && retry !== undefined && retry.at < floorToSecond(now)) {
+    draft.tellJob({ type: "RETRY_DROPPED", now });
   }
   draft.passedAt = null;
   evaluate(draft, true);
