@@ -5,14 +5,7 @@
 import type { CompiledRule } from "../core/decision/model.js";
 import type { Policy } from "../core/job/definition.js";
 import { nextHintEndAt } from "../core/period/governed.js";
-import {
-  type ActiveState,
-  activeStates,
-  attemptIdOf,
-  hintsOf,
-  holderOf,
-  type StateDocument,
-} from "../core/state/document.js";
+import { type ActiveState, activeStates, hintsOf, holderOf, type StateDocument } from "../core/state/document.js";
 import { retryField } from "../core/state/facts.js";
 import { type EpochMs, parseInstant } from "../core/time/instant.js";
 import { resolve } from "./advance.js";
@@ -165,6 +158,11 @@ function adopted(active: ActiveState, scope: JobScope): ExecutionSnapshot {
       ending: null,
     },
   });
+}
+
+/** A document of another implementation may name no attempt: period and process name it as well. */
+function attemptIdOf(active: ActiveState): string {
+  return active.AttemptID ?? `${active.Source ?? "period"}:${active.PeriodID}:${active.PID}`;
 }
 
 function instantOf(text: string | undefined): EpochMs | null {

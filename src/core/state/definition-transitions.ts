@@ -2,7 +2,7 @@
 import { EVALUATION_AHEAD_MS, slotsAhead } from "../period/policy.js";
 import { type EpochMs, floorToSecond, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
 import { type Aftermath, gapFacts, passedOver } from "./aftermath.js";
-import { type ActiveState, activeStates, attemptIdOf, lastHandledAt, type StateDocument } from "./document.js";
+import { type ActiveState, activeStates, lastHandledAt, type StateDocument } from "./document.js";
 import { dropRetry } from "./period-transitions.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
@@ -128,7 +128,7 @@ export function rewind(
     throw broken(document, `cannot rewind from ${document.LastHandledPeriodID} to ${formatInstant(toNominalAt)}`);
   }
   const to = formatInstant(toNominalAt);
-  const { document: left, facts } = dropRetry(withNamedRuns(runsUntil(document, now, now)), now);
+  const { document: left, facts } = dropRetry(withRewoundRuns(runsUntil(document, now, now), toNominalAt, now), now);
   const next: StateDocument = {
     ...left,
     LastHandledPeriodID: to,
@@ -141,14 +141,17 @@ export function rewind(
   return { document: next, facts: [...facts, { kind: "rewound", identity: document.Identity, from, to, by, at: now }] };
 }
 
-/**
- * A run that is on record without a name of its own was never known to be handled: its end would say so (S12), and undo the
- * rewind. With the name that it goes by anyway it is one whose period has had its outcome.
- */
-function withNamedRuns(document: StateDocument): StateDocument {
-  const [newest, ...older] = activeStates(document).map(
-    (active): ActiveState => ({ ...active, AttemptID: attemptIdOf(active) }),
+/** The source of runs that have had their period taken from them. */
+export const REWOUND_SOURCE = "rewound";
+
+/** What still runs of what was taken back goes on; its end says nothing of a period any more, nor is it tried again. */
+function withRewoundRuns(document: StateDocument, toNominalAt: EpochMs, now: EpochMs): StateDocument {
+  const isTakenBack = ({ Source, PeriodID }: ActiveState): boolean =>
+    isAfter(PeriodID, Source === undefined ? toNominalAt : now);
+  const runs = activeStates(document).map((active) =>
+    isTakenBack(active) ? { ...active, Source: REWOUND_SOURCE } : active,
   );
+  const [newest, ...older] = runs;
   if (newest === undefined) return document;
   return { ...document, ActiveExecution: newest, ...(older.length === 0 ? {} : { OtherActive: older }) };
 }

@@ -199,11 +199,6 @@ export function keyOf(active: ActiveState): RunKey {
   return { attemptId, source, periodId, pid };
 }
 
-/** A document of another implementation may name no attempt: period and process name it as well. */
-export function attemptIdOf(active: ActiveState): string {
-  return active.AttemptID ?? `${active.Source ?? "period"}:${active.PeriodID}:${active.PID}`;
-}
-
 export function isSameRun(one: RunKey, other: RunKey): boolean {
   if (one.attemptId !== null && other.attemptId !== null) {
     return one.attemptId === other.attemptId;
