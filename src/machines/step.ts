@@ -18,7 +18,7 @@ import { isDatedAhead, USUAL } from "../core/period/policy.js";
 import { activeRuns, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import { hintsAfter } from "../core/state/hint-transitions.js";
-import type { SlotClaim } from "../core/state/period-transitions.js";
+import { type SlotClaim, withSlotUsed } from "../core/state/period-transitions.js";
 import { type EpochMs, floorToSecond } from "../core/time/instant.js";
 import type { Activation, Attempt, JobScope } from "./activation.js";
 import { Draft, type Ended, idOf, type Moment } from "./draft.js";
@@ -261,7 +261,8 @@ function giveUp(draft: Draft, attemptId: string, document: StateDocument): void 
   const refused = draft.attempt(attemptId)?.execution.context.attempt;
   draft.tellAttempt(attemptId, { type: "REFUSED" });
   dropLive(draft);
-  draft.reread(document);
+  const { source = null, slotAt = 0 } = refused ?? {};
+  draft.reread(source === null ? document : withSlotUsed(document, source, slotAt));
   draft.passedAt = refused !== undefined && isPeriod(refused.source) ? refused.slotAt : null;
   evaluate(draft, false);
 }

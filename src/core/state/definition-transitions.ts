@@ -1,5 +1,5 @@
 /** The transitions that come from people: a definition seen, changed or removed, a pause, a rewind. They start nothing. */
-import { EVALUATION_AHEAD_MS, slotsAhead } from "../period/policy.js";
+import { slotsAhead } from "../period/policy.js";
 import { type EpochMs, floorToSecond, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
 import { type Aftermath, gapFacts, passedOver } from "./aftermath.js";
 import { type ActiveState, activeStates, lastHandledAt, type StateDocument } from "./document.js";
@@ -39,7 +39,7 @@ export function define(
  */
 export function redate(document: StateDocument, now: EpochMs): Transition {
   const { DefinedAt = "", EvaluatesFrom = "", DefinitionHash = "" } = document;
-  const runs = runsUntil(document, now + EVALUATION_AHEAD_MS, now);
+  const runs = runsUntilNow(document, now);
   if (!isAfter(DefinedAt, now) && !isAfter(EvaluatesFrom, now) && runs === document) {
     return unchanged(document);
   }
@@ -58,17 +58,17 @@ export function redate(document: StateDocument, now: EpochMs): Transition {
 
 /**
  * S40: a slot that a clock ahead has claimed would be the newest of its source until the clock has caught up, and an
- * interval would count from the run it had. A small step back is waited for: no slot is claimed twice by it.
+ * interval would count from the run it had.
  */
-function runsUntil(document: StateDocument, latestAt: EpochMs, now: EpochMs): StateDocument {
+function runsUntilNow(document: StateDocument, now: EpochMs): StateDocument {
   const { LastSlot: slots = {}, LastRunAt = "", ...rest } = document;
-  const ahead = slotsAhead(slots, latestAt);
-  if (ahead.length === 0 && !isAfter(LastRunAt, latestAt)) return document;
+  const ahead = slotsAhead(slots, now);
+  if (ahead.length === 0 && !isAfter(LastRunAt, now)) return document;
   const kept = Object.entries(slots).filter(([source]) => !ahead.includes(source));
   return {
     ...rest,
     ...(kept.length === 0 ? {} : { LastSlot: Object.fromEntries(kept) }),
-    ...(LastRunAt === "" ? {} : { LastRunAt: isAfter(LastRunAt, latestAt) ? formatSecond(now) : LastRunAt }),
+    ...(LastRunAt === "" ? {} : { LastRunAt: isAfter(LastRunAt, now) ? formatSecond(now) : LastRunAt }),
   };
 }
 
@@ -128,7 +128,7 @@ export function rewind(
     throw broken(document, `cannot rewind from ${document.LastHandledPeriodID} to ${formatInstant(toNominalAt)}`);
   }
   const to = formatInstant(toNominalAt);
-  const { document: left, facts } = dropRetry(withRewoundRuns(runsUntil(document, now, now), toNominalAt, now), now);
+  const { document: left, facts } = dropRetry(withRewoundRuns(runsUntilNow(document, now), toNominalAt, now), now);
   const next: StateDocument = {
     ...left,
     LastHandledPeriodID: to,

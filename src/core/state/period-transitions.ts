@@ -79,6 +79,18 @@ export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochM
   return sealed(document, next, ...facts, startedFact(document, active, now));
 }
 
+/**
+ * S40: the ledger has a run of this slot that the document does not know, such as one that a clock ahead has claimed: it is
+ * as if it had run when it was due, and what follows it is next.
+ */
+export function withSlotUsed(document: StateDocument, source: string, slotAt: EpochMs): StateDocument {
+  if (isSlotUsed(document, source, slotAt)) return document;
+  const { LastRunAt = "" } = document;
+  const ranAt = formatSecond(slotAt);
+  const LastSlot = { ...document.LastSlot, [source]: formatInstant(slotAt) };
+  return { ...document, LastSlot, LastRunAt: LastRunAt > ranAt ? LastRunAt : ranAt };
+}
+
 /** S43: what has been handled since takes the place of what was to be tried again. */
 function withoutRetry(document: StateDocument): StateDocument {
   if (document.Retry === undefined) return document;
