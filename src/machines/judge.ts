@@ -42,6 +42,23 @@ function judgeLive(draft: Draft): boolean {
   return apply(draft, verdict.kind === "missed" ? explained(draft, verdict) : verdict);
 }
 
+/**
+ * S13, S24: a period that was tried before a pause, and others were due in it: it is closed as it would be without one. To
+ * be called when the pause is over, and still on record.
+ */
+export function closeTried(draft: Draft, endedAt: EpochMs): void {
+  const { period, document } = draft;
+  const { pausedFromAt = null, catchesUp } = standingOf(document);
+  if (period === null || period.context.failures === 0 || pausedFromAt === null || catchesUp === true) return;
+  const { occasion } = period.context;
+  const nextAt = successorDueAt(draft);
+  const isOvertaken = nextAt !== null && nextAt < endedAt;
+  if (occasion.source !== "cron" || occasion.dueAt >= pausedFromAt || !isOvertaken || isUnderWay(draft)) return;
+  const limitAt = limitOf(draft, period.context);
+  const reason = limitAt !== null && limitAt < nextAt ? "deadline" : "superseded";
+  apply(draft, explained(draft, { kind: "missed", reason }));
+}
+
 /** S24: not only that the deadline has passed, but what for. */
 function explained(draft: Draft, judged: Extract<Verdict, { kind: "missed" }>): Verdict {
   const { period } = draft;

@@ -76,7 +76,10 @@ export function aftermathOf(draft: Draft, left: JobStanding["hints"], endedAt: E
   return goesOn || !hasPeriods(scope.compiled) ? null : passedUntil(draft, endedAt, null);
 }
 
-/** S17: what passed in a pause is not evaluated. null: the pause catches up, or there is nothing that could have passed. */
+/**
+ * S17: what passed in a pause is not evaluated. null: the pause catches up, or there is nothing that could have passed; what
+ * was due before it is still to be judged by its own deadline (S24).
+ */
 export function aftermathOfPause(draft: Draft, endedAt: EpochMs): Aftermath | null {
   const { scope, document } = draft;
   const standing = standingOf(document);
@@ -84,9 +87,18 @@ export function aftermathOfPause(draft: Draft, endedAt: EpochMs): Aftermath | nu
   if (!isFree || standing.catchesUp === true || document.RemovedAt !== undefined) {
     return null;
   }
-  const passed = passedUntil(draft, endedAt, standing.pausedFromAt ?? null);
+  const { pausedFromAt = null } = standing;
+  if (pausedFromAt !== null && isOpenSince(draft, pausedFromAt, endedAt)) return null;
+  const passed = passedUntil(draft, endedAt, pausedFromAt);
   // While it is suspended nothing is evaluated anyway, and that is what is to be said of these periods.
   return scope.policy.suspend ? { ...passed, gap: null } : passed;
+}
+
+/** The period that is current when the pause ends was due before it began. */
+function isOpenSince(draft: Draft, pausedFromAt: EpochMs, endedAt: EpochMs): boolean {
+  const { scope, engine, document } = draft;
+  const { liveAt } = engine.planOnReturn(scope.compiled, standingOf(document), endedAt);
+  return liveAt !== null && liveAt <= endedAt + scope.compiled.leadMs && dueBefore(draft, liveAt, pausedFromAt);
 }
 
 /** `sinceAt`: what lies before the period that was current then was told already; null: nothing was. */

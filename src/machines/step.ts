@@ -24,7 +24,7 @@ import type { Activation, Attempt, JobScope } from "./activation.js";
 import { Draft, type Ended, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
 import { ENGINE, type Engine } from "./engine.js";
-import { apply, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
+import { apply, closeTried, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
 import { aftermathOf, aftermathOfPause, successorDueAt, take } from "./plan.js";
 
 export type ActivationEvent =
@@ -157,8 +157,9 @@ function endPause(draft: Draft): void {
   if (pausedUntilAt === null || moment.now < pausedUntilAt) {
     return;
   }
-  const aftermath = aftermathOfPause(draft, pausedUntilAt);
   draft.notePause(pausedUntilAt);
+  closeTried(draft, pausedUntilAt);
+  const aftermath = aftermathOfPause(draft, pausedUntilAt);
   draft.tellJob({ type: "TICK", aftermath, now: moment.now });
   draft.mustReturn = true;
 }
@@ -181,8 +182,9 @@ function resume(draft: Draft): void {
   const { document, moment } = draft;
   const { pausedUntilAt } = standingOf(document);
   const endedAt = Math.min(moment.now, pausedUntilAt ?? moment.now);
-  const aftermath = document.Pause === undefined ? null : aftermathOfPause(draft, endedAt);
   draft.notePause(endedAt);
+  closeTried(draft, endedAt);
+  const aftermath = document.Pause === undefined ? null : aftermathOfPause(draft, endedAt);
   draft.tellJob({ type: "RESUMED", aftermath, now: moment.now });
 }
 
