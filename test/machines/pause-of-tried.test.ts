@@ -69,3 +69,13 @@ test("S17: what is due in the pause is still passed over", () => {
   expect(job.wake("2026-03-01T12:20:00Z")).toEqual(["persist resumed+periods_not_evaluated"]);
   expect(job.live).toBe("2026-03-01T13:00:00Z planned");
 });
+
+test("S17: once a later period has been handled, nothing of the pause is left on record", () => {
+  const job = pausedUntil("2026-03-01T14:30:00Z");
+  job.wake("2026-03-01T14:30:00Z");
+  expect(job.document.EvaluatesFrom).toBe("2026-03-01T14:30:00Z");
+  job.wake("2026-03-01T15:00:00Z");
+  job.start("2026-03-01T15:00:00Z", "a2");
+  expect(job.document).toMatchObject({ LastHandledPeriodID: "2026-03-01T15:00:00Z" });
+  expect(job.document.EvaluatesFrom).toBeUndefined();
+});

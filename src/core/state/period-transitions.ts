@@ -4,7 +4,7 @@
  */
 import type { Decision } from "../decision/model.js";
 import type { MissedCause } from "../period/cause.js";
-import type { SlotOccasion } from "../period/occasion.js";
+import { dueAt, type SlotOccasion } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
 import type { SkippedReason } from "../period/reasons.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
@@ -180,9 +180,12 @@ function handled(document: StateDocument, decision: Decision, outcome: Outcome, 
   if (isHandled(lastHandledAt(document), decision.nominalAt)) {
     throw broken(document, `${decision.periodId} is handled already (${document.LastHandledPeriodID})`);
   }
-  const { LastReason: _, ...rest } = withoutRetry(document);
+  const { LastReason: _, EvaluatesFrom, ...rest } = withoutRetry(document);
+  // Whatever follows is due later still (S11): it can have been passed over no more.
+  const isEvaluated = EvaluatesFrom === undefined || EvaluatesFrom <= formatInstant(dueAt(decision));
   return {
     ...rest,
+    ...(isEvaluated ? {} : { EvaluatesFrom }),
     LastHandledPeriodID: decision.periodId,
     LastOutcome: outcome,
     LastChosenTime: decision.chosenAt === null ? "" : formatInstant(decision.chosenAt),
