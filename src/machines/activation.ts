@@ -108,17 +108,19 @@ function periodWakeAt(activation: Activation, successorDueAt: EpochMs | null): E
     return null;
   }
   if (waitsForRun(activation)) {
-    return untilAt(period);
+    return wantedUntilAt(period);
   }
   const pausedUntilAt = pauseEndAt(job);
   if (period.matches({ eligible: "retrying" })) {
-    return Math.min(period.context.retryAt ?? Number.POSITIVE_INFINITY, successorDueAt ?? Number.POSITIVE_INFINITY);
+    const endsAt = [period.context.retryAt, successorDueAt, wantedUntilAt(period)].filter((at) => at !== null);
+    return Math.min(...endsAt);
   }
   const isWaiting = period.matches("planned") || period.matches({ eligible: "judging" });
   return isWaiting ? Math.max(period.context.occasion.dueAt, pausedUntilAt) : null;
 }
 
-function untilAt({ context: { occasion } }: PeriodSnapshot): EpochMs | null {
+/** S43: from then on it is not wanted any more; null: always. */
+export function wantedUntilAt({ context: { occasion } }: PeriodSnapshot): EpochMs | null {
   return occasion.source === "cron" ? null : (occasion.untilAt ?? null);
 }
 

@@ -34,6 +34,11 @@ export interface Moment {
   readonly gate: GateAhead | null;
   /** When nobody could look, and why; oldest first. Absent: never. */
   readonly lost?: readonly LostTime[];
+  /**
+   * S16: the job has not been told the definition in force yet, or that it is gone: what happened is put on record, and
+   * nothing is begun for it. Absent: it has.
+   */
+  readonly isUntold?: boolean;
   freshId(): string;
 }
 
@@ -315,7 +320,15 @@ export class Draft {
     const execution = this.attempt(attemptId)?.execution;
     if (execution !== undefined) {
       const retry = this.scope.policy.retry ?? null;
-      this.tellJob({ type: "RUN_ENDED", run: runKeyOf(execution.context), ending, retry, now: this.moment.now });
+      const { compiled } = this.scope;
+      this.tellJob({
+        type: "RUN_ENDED",
+        run: runKeyOf(execution.context),
+        ending,
+        retry,
+        compiled,
+        now: this.moment.now,
+      });
       this.tellClaimedPeriod(attemptId, { type: "COMPLETED", ending });
     }
   }

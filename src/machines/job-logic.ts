@@ -1,7 +1,7 @@
 /** What the job chart knows, is told, and does to its document. */
 
 import { assertNever } from "../core/base/result.js";
-import type { Decision } from "../core/decision/model.js";
+import type { CompiledRule, Decision } from "../core/decision/model.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
 import type { RetryRule } from "../core/job/definition.js";
 import type { SlotOccasion } from "../core/period/occasion.js";
@@ -70,6 +70,8 @@ export type RecordEvent =
       readonly ending: Ending;
       /** S43: the rule in force; absent or null: nothing is tried again. */
       readonly retry?: RetryRule | null;
+      /** By which the next period is due, if another attempt would have to come before it. Absent: there is none. */
+      readonly compiled?: CompiledRule;
       readonly now: EpochMs;
     }
   | { readonly type: "RETRY_DROPPED"; readonly now: EpochMs }
@@ -138,7 +140,10 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
     case "RUN_CONFIRMED":
       return { document: confirmRun(document, event.run), facts: [] };
     case "RUN_ENDED":
-      return completeRun(document, event.run, event.ending, event.now, historyLimit, event.retry);
+      return completeRun(document, event.run, event.ending, event.now, historyLimit, {
+        rule: event.retry ?? null,
+        compiled: event.compiled ?? null,
+      });
     case "RETRY_DROPPED":
       return dropRetry(document, event.now);
     case "DEFINED":

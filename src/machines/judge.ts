@@ -9,6 +9,7 @@ import { isOwnSource } from "../core/period/occasion.js";
 import { triedUntilAt, type Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
 import { type EpochMs, floorToSecond } from "../core/time/instant.js";
+import { wantedUntilAt } from "./activation.js";
 import { type Draft, isUnclaimed } from "./draft.js";
 import type { PeriodContext } from "./period-logic.js";
 import { planLive, successorDueAt } from "./plan.js";
@@ -19,6 +20,7 @@ export const PERIODS_PER_STEP = 64;
 /** S13: what is eligible is evaluated in nominal order, each period once, until one takes its time. */
 export function evaluate(draft: Draft, isReturning: boolean): void {
   draft.mustReturn ||= isReturning;
+  if (draft.moment.isUntold === true) return;
   planLive(draft);
   for (let settled = 0; settled < PERIODS_PER_STEP && judgeLive(draft); settled++) {
     planLive(draft);
@@ -38,6 +40,23 @@ function judgeLive(draft: Draft): boolean {
     successorDueAt: failures > 0 ? successorDueAt(draft) : null,
   });
   return apply(draft, verdict.kind === "missed" ? explained(draft, verdict) : verdict);
+}
+
+/**
+ * S13, S24: a period that was tried before a pause, and others were due in it: it is closed as it would be without one. To
+ * be called when the pause is over, and still on record.
+ */
+export function closeTried(draft: Draft, endedAt: EpochMs): void {
+  const { period, document } = draft;
+  const { pausedFromAt = null, catchesUp } = standingOf(document);
+  if (period === null || period.context.failures === 0 || pausedFromAt === null || catchesUp === true) return;
+  const { occasion } = period.context;
+  const nextAt = successorDueAt(draft);
+  const isOvertaken = nextAt !== null && nextAt < endedAt;
+  if (occasion.source !== "cron" || occasion.dueAt >= pausedFromAt || !isOvertaken || isUnderWay(draft)) return;
+  const limitAt = limitOf(draft, period.context);
+  const reason = limitAt !== null && limitAt < nextAt ? "deadline" : "superseded";
+  apply(draft, explained(draft, { kind: "missed", reason }));
 }
 
 /** S24: not only that the deadline has passed, but what for. */
@@ -163,6 +182,6 @@ function isResting(draft: Draft): boolean {
   if (period?.matches({ eligible: "retrying" }) !== true || moment.now >= (period.context.retryAt ?? moment.now)) {
     return false;
   }
-  const successorAt = successorDueAt(draft);
-  return successorAt === null || moment.now < successorAt;
+  const endsAt = successorDueAt(draft) ?? wantedUntilAt(period);
+  return endsAt === null || moment.now < endsAt;
 }

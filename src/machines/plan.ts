@@ -9,6 +9,7 @@ import { retryDelayMs } from "../core/period/lateness.js";
 import { type CronOccasion, cronOccasion, dueAt, type Occasion } from "../core/period/occasion.js";
 import type { PeriodGap } from "../core/period/periods.js";
 import { isBeforeDefinition, isPaused, type JobStanding } from "../core/period/policy.js";
+import { isRetryWanted } from "../core/period/retried.js";
 import type { Aftermath } from "../core/state/aftermath.js";
 import { standingOf } from "../core/state/document.js";
 import type { EpochMs } from "../core/time/instant.js";
@@ -21,11 +22,26 @@ export function planLive(draft: Draft): void {
   if (draft.document.RemovedAt !== undefined) {
     return;
   }
+  dropRetry(draft);
   if (isGoverned(draft.scope.compiled, standingOf(draft.document))) {
     planGoverned(draft);
   } else {
     planPeriod(draft);
   }
+}
+
+/**
+ * S43: there are not to be so many attempts any more, or the next period is due before this one could begin: it is given
+ * up for good, whatever becomes of the schedule later (S14).
+ */
+function dropRetry(draft: Draft): void {
+  const { document, scope, moment, period } = draft;
+  const { retry } = standingOf(document);
+  // What is being started is judged once more before it is claimed.
+  if (retry === undefined || period?.context.occasion.source === "retry") return;
+  const isAllowed = (document.Retry?.Attempt ?? 0) <= (scope.policy.retry?.limit ?? 0) + 1;
+  if (isAllowed && isRetryWanted(scope.compiled, standingOf(document), retry, moment.now)) return;
+  draft.tellJob({ type: "RETRY_DROPPED", now: moment.now });
 }
 
 /** S13: when the period after the live one is due; a period that failed is open no longer than that. */
@@ -60,7 +76,10 @@ export function aftermathOf(draft: Draft, left: JobStanding["hints"], endedAt: E
   return goesOn || !hasPeriods(scope.compiled) ? null : passedUntil(draft, endedAt, null);
 }
 
-/** S17: what passed in a pause is not evaluated. null: the pause catches up, or there is nothing that could have passed. */
+/**
+ * S17: what passed in a pause is not evaluated. null: the pause catches up, or there is nothing that could have passed; what
+ * was due before it is still to be judged by its own deadline (S24).
+ */
 export function aftermathOfPause(draft: Draft, endedAt: EpochMs): Aftermath | null {
   const { scope, document } = draft;
   const standing = standingOf(document);
@@ -68,9 +87,18 @@ export function aftermathOfPause(draft: Draft, endedAt: EpochMs): Aftermath | nu
   if (!isFree || standing.catchesUp === true || document.RemovedAt !== undefined) {
     return null;
   }
-  const passed = passedUntil(draft, endedAt, standing.pausedFromAt ?? null);
+  const { pausedFromAt = null } = standing;
+  if (pausedFromAt !== null && isOpenSince(draft, pausedFromAt, endedAt)) return null;
+  const passed = passedUntil(draft, endedAt, pausedFromAt);
   // While it is suspended nothing is evaluated anyway, and that is what is to be said of these periods.
   return scope.policy.suspend ? { ...passed, gap: null } : passed;
+}
+
+/** The period that is current when the pause ends was due before it began. */
+function isOpenSince(draft: Draft, pausedFromAt: EpochMs, endedAt: EpochMs): boolean {
+  const { scope, engine, document } = draft;
+  const { liveAt } = engine.planOnReturn(scope.compiled, standingOf(document), endedAt);
+  return liveAt !== null && liveAt <= endedAt + scope.compiled.leadMs && dueBefore(draft, liveAt, pausedFromAt);
 }
 
 /** `sinceAt`: what lies before the period that was current then was told already; null: nothing was. */

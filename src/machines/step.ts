@@ -18,13 +18,13 @@ import { isDatedAhead, USUAL } from "../core/period/policy.js";
 import { activeRuns, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import { hintsAfter } from "../core/state/hint-transitions.js";
-import type { SlotClaim } from "../core/state/period-transitions.js";
-import type { EpochMs } from "../core/time/instant.js";
+import { type SlotClaim, withSlotUsed } from "../core/state/period-transitions.js";
+import { type EpochMs, floorToSecond } from "../core/time/instant.js";
 import type { Activation, Attempt, JobScope } from "./activation.js";
 import { Draft, type Ended, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
 import { ENGINE, type Engine } from "./engine.js";
-import { apply, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
+import { apply, closeTried, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
 import { aftermathOf, aftermathOfPause, successorDueAt, take } from "./plan.js";
 
 export type ActivationEvent =
@@ -157,8 +157,9 @@ function endPause(draft: Draft): void {
   if (pausedUntilAt === null || moment.now < pausedUntilAt) {
     return;
   }
-  const aftermath = aftermathOfPause(draft, pausedUntilAt);
   draft.notePause(pausedUntilAt);
+  closeTried(draft, pausedUntilAt);
+  const aftermath = aftermathOfPause(draft, pausedUntilAt);
   draft.tellJob({ type: "TICK", aftermath, now: moment.now });
   draft.mustReturn = true;
 }
@@ -166,11 +167,12 @@ function endPause(draft: Draft): void {
 /** S14, S32: nothing would run until the clock has caught up with it, and nobody would know why. */
 function redate(draft: Draft): void {
   const { document, moment } = draft;
-  const { LastHandledPeriodID: lastHandledPeriodId, DefinedAt: definedAt = "" } = document;
+  const { LastHandledPeriodID: lastHandledPeriodId, DefinedAt: definedAt } = document;
   if (document.RemovedAt !== undefined || !isDatedAhead(standingOf(document), moment.now)) {
     return;
   }
-  draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId, definedAt } });
+  const dated = (standingOf(document).definedAt ?? 0) > moment.now && definedAt !== undefined ? { definedAt } : {};
+  draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId, ...dated } });
   draft.tellJob({ type: "REDATED", now: moment.now });
 }
 
@@ -180,8 +182,9 @@ function resume(draft: Draft): void {
   const { document, moment } = draft;
   const { pausedUntilAt } = standingOf(document);
   const endedAt = Math.min(moment.now, pausedUntilAt ?? moment.now);
-  const aftermath = document.Pause === undefined ? null : aftermathOfPause(draft, endedAt);
   draft.notePause(endedAt);
+  closeTried(draft, endedAt);
+  const aftermath = document.Pause === undefined ? null : aftermathOfPause(draft, endedAt);
   draft.tellJob({ type: "RESUMED", aftermath, now: moment.now });
 }
 
@@ -260,7 +263,8 @@ function giveUp(draft: Draft, attemptId: string, document: StateDocument): void 
   const refused = draft.attempt(attemptId)?.execution.context.attempt;
   draft.tellAttempt(attemptId, { type: "REFUSED" });
   dropLive(draft);
-  draft.reread(document);
+  const { source = null, slotAt = 0 } = refused ?? {};
+  draft.reread(source === null ? document : withSlotUsed(document, source, slotAt));
   draft.passedAt = refused !== undefined && isPeriod(refused.source) ? refused.slotAt : null;
   evaluate(draft, false);
 }
@@ -359,12 +363,17 @@ function run(draft: Draft, event: Extract<ActivationEvent, { readonly type: "RUN
 /** S16: the decision of the first unhandled period is made anew, and a gate that was made for the old one is closed. */
 function define(draft: Draft, hash: string, carriedAt: EpochMs | null): void {
   const { policy, historyLimit, compiled } = draft.scope;
+  const { now } = draft.moment;
+  const isOtherRule = draft.document.DefinitionHash !== hash;
+  const isRetryLive = draft.period?.context.occasion.source === "retry";
   dropLive(draft);
   draft.tellJob({ type: "CONFIGURED", isSuspended: policy.suspend, historyLimit });
-  draft.tellJob({ type: "DEFINED", hash, carriedAt, isReboot: compiled.isReboot, now: draft.moment.now });
-  // S43: one more attempt than there are to be by now.
-  if ((draft.document.Retry?.Attempt ?? 0) > (policy.retry?.limit ?? 0) + 1) {
-    draft.tellJob({ type: "RETRY_DROPPED", now: draft.moment.now });
+  draft.tellJob({ type: "DEFINED", hash, carriedAt, isReboot: compiled.isReboot, now });
+  redate(draft);
+  // S14, S43: what was due under the rule before, and was not live any more, is the past.
+  const { retry } = standingOf(draft.document);
+  if (isOtherRule && !isRetryLive && retry !== undefined && retry.at < floorToSecond(now)) {
+    draft.tellJob({ type: "RETRY_DROPPED", now });
   }
   draft.passedAt = null;
   evaluate(draft, true);

@@ -1,8 +1,9 @@
 /** S43: failed runs that are tried again, taken through the production step. */
 import { describe, expect, test } from "vitest";
+import { compileRule } from "../../src/core/decision/compile.js";
 import type { RetryRule } from "../../src/core/job/definition.js";
 import type { Ending } from "../../src/core/state/ending.js";
-import { at } from "../support/scheduling.js";
+import { at, ruleOf } from "../support/scheduling.js";
 import { Scenario } from "./scenario.js";
 
 const NOON = "2026-03-01T12:00:00Z";
@@ -75,7 +76,9 @@ describe("S43", () => {
 
   test("a retry that would come when the next period is due does not come", () => {
     const job = hourly({ ...THREE, backoffMs: 3_600_000, maxBackoffMs: 3_600_000 });
-    ends(job, "2026-03-01T12:00:10Z", "a1", exit(1));
+    // Nothing is promised that will not come.
+    expect(ends(job, "2026-03-01T12:00:10Z", "a1", exit(1))).toEqual(["persist run_ended"]);
+    expect(job.document.Retry).toBeUndefined();
     expect(job.live).toBe("2026-03-01T13:00:00Z planned");
     job.wake("2026-03-01T13:00:00Z");
     job.start("2026-03-01T13:00:00Z", "a2");
@@ -86,7 +89,8 @@ describe("S43", () => {
     const job = hourly();
     ends(job, "2026-03-01T12:59:10Z", "a1", exit(1));
     expect(job.wake("2026-03-01T12:59:59Z")).toEqual(["arm a2 retry 2026-03-01T12:59:40Z"]);
-    expect(job.ready("2026-03-01T13:00:00Z", "a2")).toEqual(["close a2", "arm a3 period 2026-03-01T13:00:00Z"]);
+    const said = job.ready("2026-03-01T13:00:00Z", "a2");
+    expect(said).toEqual(["close a2", "persist retry_dropped", "arm a3 period 2026-03-01T13:00:00Z"]);
   });
 
   test("S17: paused, it waits; when the pause ends after the next period was due it is given up", () => {
@@ -98,7 +102,10 @@ describe("S43", () => {
     const other = hourly();
     ends(other, "2026-03-01T12:00:10Z", "a1", exit(1));
     other.tell("2026-03-01T12:00:20Z", { type: "PAUSE", untilAt: at("2026-03-01T13:30:00Z"), reason: "x" });
-    expect(other.wake("2026-03-01T13:30:00Z").filter((said) => said.includes("retry"))).toEqual([]);
+    expect(other.wake("2026-03-01T13:30:00Z").filter((said) => said.includes("retry"))).toEqual([
+      "persist retry_dropped",
+    ]);
+    expect(other.document.Retry).toBeUndefined();
   });
 
   test("S41: while a hint holds there is none, and none afterwards when the next period was due meanwhile", () => {
@@ -138,5 +145,91 @@ describe("S43", () => {
     expect(again.wake("2026-03-01T12:00:20Z", true)).toEqual([]);
     expect([again.live, again.isResting]).toEqual(["2026-03-01T12:00:40Z planned", true]);
     expect(again.wake("2026-03-01T12:30:00Z", true)).toEqual(["arm a1 retry 2026-03-01T12:00:40Z"]);
+  });
+});
+
+describe("S24, S43: a further attempt that cannot be started", () => {
+  test("is given up in the second in which the next period is due, which is taken in it", () => {
+    const job = new Scenario({
+      rule: { schedule: "0 * * * *" },
+      document: HOURLY,
+      policy: { deadlineMs: 0, concurrency: "allow", retry: THREE },
+    });
+    job.wake("2026-03-01T11:30:00Z", true);
+    job.wake(NOON);
+    job.start(NOON, "a1");
+    ends(job, "2026-03-01T12:59:10Z", "a1", exit(1));
+    job.wake("2026-03-01T12:59:40Z");
+    const wakes: string[] = [];
+    for (let at = "2026-03-01T12:59:40Z"; at < "2026-03-01T13:00:00Z"; at = job.wakeAt ?? "never") {
+      if (at !== "2026-03-01T12:59:40Z") job.wake(at);
+      const attemptId = job.activation.attempts.at(-1)?.execution.context.attempt.attemptId ?? "";
+      job.tell(at, { type: "FAILED", attemptId, code: "command-not-found" });
+      wakes.push(job.wakeAt ?? "never");
+    }
+    expect(wakes.map((at) => at.slice(14, 19))).toEqual(["59:41", "59:43", "59:47", "59:55", "00:00"]);
+    expect(job.wake("2026-03-01T13:00:00Z")).toEqual(["persist retry_dropped", "arm a7 period 2026-03-01T13:00:00Z"]);
+    expect(job.live).toBe("2026-03-01T13:00:00Z eligible.starting");
+  });
+});
+
+describe("S14, S43: an edit revives no attempt", () => {
+  const weekly = compileRule(ruleOf({ schedule: "0 0 * * 0" }));
+  const edit = (job: Scenario, now: string): readonly string[] => {
+    job.scope = { ...job.scope, compiled: weekly };
+    return job.tell(now, { type: "DEFINE", hash: "other", carriedAt: null });
+  };
+
+  test("that was given up when the next period was due", () => {
+    const job = hourly();
+    ends(job, "2026-03-01T12:00:10Z", "a1", exit(1));
+    job.tell("2026-03-01T12:00:20Z", { type: "PAUSE", untilAt: at("2026-03-01T12:59:50Z"), reason: "x" });
+    job.scope = { ...job.scope, policy: { ...job.scope.policy, suspend: true } };
+    job.tell("2026-03-01T12:00:30Z", { type: "DEFINE", hash: "h", carriedAt: null });
+    expect(job.document.Retry).toBeDefined();
+    expect(job.wake("2026-03-01T13:00:00Z")).toContain("persist resumed");
+    expect(job.wake("2026-03-01T13:00:01Z")).toEqual([]);
+    expect([job.document.Retry, job.facts.at(-1)?.kind]).toEqual([undefined, "retry_dropped"]);
+    job.scope = { ...job.scope, policy: { ...job.scope.policy, suspend: false } };
+    expect(edit(job, "2026-03-01T13:00:02Z").filter((said) => said.startsWith("arm"))).toEqual([]);
+  });
+
+  test("that was due while nobody was there", () => {
+    const Retry = { PeriodID: "2026-03-01T11:00:00Z", Attempt: 2, At: "2026-03-01T11:00:40Z" };
+    const job = new Scenario({
+      rule: { schedule: "0 0 * * 0" },
+      document: { ...HOURLY, DefinitionHash: "hourly", Retry },
+      policy: { concurrency: "allow", retry: THREE },
+    });
+    expect(edit(job, "2026-03-03T09:00:00Z")).toEqual(["persist defined", "persist retry_dropped"]);
+    expect(job.document.Retry).toBeUndefined();
+  });
+
+  test("one that is still to come comes", () => {
+    const job = hourly();
+    ends(job, "2026-03-01T12:00:10Z", "a1", exit(1));
+    expect(edit(job, "2026-03-01T12:00:20Z")).toEqual(["persist defined"]);
+    expect(job.live).toBe("2026-03-01T12:00:40Z planned");
+  });
+
+  test("S43: a start finds that there are to be no retries any more", () => {
+    const Retry = { PeriodID: "2026-03-01T11:00:00Z", Attempt: 2, At: "2026-03-01T11:00:40Z" };
+    const job = new Scenario({ rule: { schedule: "0 * * * *" }, document: { ...HOURLY, Retry } });
+    expect(job.wake("2026-03-01T11:00:50Z", true)).toEqual(["persist retry_dropped"]);
+  });
+});
+
+describe("S12, S43: a clock that was ahead", () => {
+  test("takes no attempt from the periods that follow", () => {
+    const job = new Scenario({
+      rule: { schedule: "0 * * * *" },
+      document: { ...HOURLY, LastSlot: { retry: "2026-03-02T12:00:00Z" } },
+      policy: { deadlineMs: 60_000, concurrency: "allow", retry: THREE },
+    });
+    job.wake("2026-03-01T11:30:00Z", true);
+    job.wake(NOON);
+    job.start(NOON, "a1");
+    ends(job, "2026-03-01T12:00:10Z", "a1", exit(1));
+    expect(job.live).toBe("2026-03-01T12:00:40Z planned");
   });
 });

@@ -209,7 +209,9 @@ export class JobActor implements Claimant {
     const { activation, prearmed, scope, identity } = this.entry;
     if (activation === null) throw new Error(`invariant broken: ${identity} is not live`);
     const freshId = (): string => attemptId ?? this.#world.ports.newId();
-    const taken = step(scope, activation, event, { now, gate: prearmed, freshId, lost: this.#world.lost.until(now) });
+    const isUntold = this.entry.isUntold || this.entry.isRemoved;
+    const moment = { now, gate: prearmed, freshId, lost: this.#world.lost.until(now), isUntold };
+    const taken = step(scope, activation, event, moment);
     const isGateTaken = taken.effects.some((effect) => {
       return effect.type === "arm" && effect.params.attemptId === prearmed?.attemptId;
     });

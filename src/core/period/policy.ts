@@ -254,10 +254,21 @@ export function isBeforeDefinition(standing: JobStanding, decision: Decision): b
 export const EVALUATION_AHEAD_MS = HOUR_MS;
 
 /** S14: it was dated by a clock that ran ahead. */
-export function isDatedAhead({ definedAt, evaluatesFromAt = null }: JobStanding, now: EpochMs): boolean {
+export function isDatedAhead(standing: JobStanding, now: EpochMs): boolean {
+  const { definedAt, evaluatesFromAt = null, lastRunAt = null, slots } = standing;
+  const latestAt = now + EVALUATION_AHEAD_MS;
   return (
-    (definedAt !== null && definedAt > now) || (evaluatesFromAt !== null && evaluatesFromAt > now + EVALUATION_AHEAD_MS)
+    (definedAt !== null && definedAt > now) ||
+    (evaluatesFromAt !== null && evaluatesFromAt > latestAt) ||
+    (lastRunAt !== null && lastRunAt > latestAt) ||
+    slotsAhead(slots, latestAt).length > 0
   );
+}
+
+/** S40: sources whose newest slot is later. Not boots (S44): they are told apart without a clock, and none waits for one. */
+export function slotsAhead(slots: JobStanding["slots"], latestAt: EpochMs): readonly string[] {
+  if (slots === undefined) return [];
+  return Object.keys(slots).filter((source) => source !== "reboot" && isSlotTaken(slots, source, latestAt + 1));
 }
 
 /** It was due in a pause, or while a hint was in force. */

@@ -11,6 +11,7 @@ import { deadlineAt, deadlineMsOf, isPast } from "../period/lateness.js";
 import { type CronOccasion, cronOccasion, type Occasion } from "../period/occasion.js";
 import { nextPeriod, openingAt, planOnReturn } from "../period/periods.js";
 import { isBeforeDefinition, isBeforeEvaluation, isDatedAhead, isPaused, type JobStanding } from "../period/policy.js";
+import { isRetryWanted } from "../period/retried.js";
 import type { EpochMs } from "../time/instant.js";
 
 export type Outlook =
@@ -106,6 +107,9 @@ function governed(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlo
     asked.push(next);
     return next.occasion;
   };
+  const { retry } = standing;
+  // S43: that it is given up is put on record.
+  if (retry !== undefined && !isRetryWanted(rule.compiled, standing, retry, now)) return ACT;
   const occasion = governedOccasion(rule.compiled, standing, period, now);
   if (asked.some(({ mustTell }) => mustTell)) {
     return ACT;

@@ -1,7 +1,9 @@
 /** The transitions that come from people: a definition seen, changed or removed, a pause, a rewind. They start nothing. */
+import { slotsAhead } from "../period/policy.js";
 import { type EpochMs, floorToSecond, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
 import { type Aftermath, gapFacts, passedOver } from "./aftermath.js";
-import { lastHandledAt, type StateDocument } from "./document.js";
+import { type ActiveState, activeStates, lastHandledAt, type StateDocument } from "./document.js";
+import { dropRetry } from "./period-transitions.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
 /**
@@ -37,17 +39,14 @@ export function define(
  */
 export function redate(document: StateDocument, now: EpochMs): Transition {
   const { DefinedAt = "", EvaluatesFrom = "", DefinitionHash = "" } = document;
-  const isAhead = (text: string): boolean => {
-    const at = parseInstant(text);
-    return at.ok && at.value > now;
-  };
-  if (!isAhead(DefinedAt) && !isAhead(EvaluatesFrom)) {
+  const runs = runsUntilNow(document, now);
+  if (!isAfter(DefinedAt, now) && !isAfter(EvaluatesFrom, now) && runs === document) {
     return unchanged(document);
   }
   const next: StateDocument = {
-    ...document,
-    ...(isAhead(DefinedAt) ? { DefinedAt: formatSecond(now) } : {}),
-    ...(isAhead(EvaluatesFrom) ? { EvaluatesFrom: formatSecond(now) } : {}),
+    ...runs,
+    ...(isAfter(DefinedAt, now) ? { DefinedAt: formatSecond(now) } : {}),
+    ...(isAfter(EvaluatesFrom, now) ? { EvaluatesFrom: formatSecond(now) } : {}),
   };
   return sealed(document, next, {
     kind: "defined",
@@ -55,6 +54,27 @@ export function redate(document: StateDocument, now: EpochMs): Transition {
     definitionHash: DefinitionHash,
     at: now,
   });
+}
+
+/**
+ * S40: a slot that a clock ahead has claimed would be the newest of its source until the clock has caught up, and an
+ * interval would count from the run it had.
+ */
+function runsUntilNow(document: StateDocument, now: EpochMs): StateDocument {
+  const { LastSlot: slots = {}, LastRunAt = "", ...rest } = document;
+  const ahead = slotsAhead(slots, now);
+  if (ahead.length === 0 && !isAfter(LastRunAt, now)) return document;
+  const kept = Object.entries(slots).filter(([source]) => !ahead.includes(source));
+  return {
+    ...rest,
+    ...(kept.length === 0 ? {} : { LastSlot: Object.fromEntries(kept) }),
+    ...(LastRunAt === "" ? {} : { LastRunAt: isAfter(LastRunAt, now) ? formatSecond(now) : LastRunAt }),
+  };
+}
+
+function isAfter(text: string, latestAt: EpochMs): boolean {
+  const at = parseInstant(text);
+  return at.ok && at.value > latestAt;
 }
 
 /** S16: a removed job keeps its state, so that adding it again repeats nothing. */
@@ -108,8 +128,9 @@ export function rewind(
     throw broken(document, `cannot rewind from ${document.LastHandledPeriodID} to ${formatInstant(toNominalAt)}`);
   }
   const to = formatInstant(toNominalAt);
+  const { document: left, facts } = dropRetry(withRewoundRuns(runsUntilNow(document, now), toNominalAt, now), now);
   const next: StateDocument = {
-    ...document,
+    ...left,
     LastHandledPeriodID: to,
     LastOutcome: "skipped",
     LastChosenTime: "",
@@ -117,5 +138,20 @@ export function rewind(
     LastReason: "rewound",
   };
   const from = document.LastHandledPeriodID;
-  return { document: next, facts: [{ kind: "rewound", identity: document.Identity, from, to, by, at: now }] };
+  return { document: next, facts: [...facts, { kind: "rewound", identity: document.Identity, from, to, by, at: now }] };
+}
+
+/** The source of runs that have had their period taken from them. */
+export const REWOUND_SOURCE = "rewound";
+
+/** What still runs of what was taken back goes on; its end says nothing of a period any more, nor is it tried again. */
+function withRewoundRuns(document: StateDocument, toNominalAt: EpochMs, now: EpochMs): StateDocument {
+  const isTakenBack = ({ Source, PeriodID }: ActiveState): boolean =>
+    isAfter(PeriodID, Source === undefined ? toNominalAt : now);
+  const runs = activeStates(document).map((active) =>
+    isTakenBack(active) ? { ...active, Source: REWOUND_SOURCE } : active,
+  );
+  const [newest, ...older] = runs;
+  if (newest === undefined) return document;
+  return { ...document, ActiveExecution: newest, ...(older.length === 0 ? {} : { OtherActive: older }) };
 }

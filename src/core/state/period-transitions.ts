@@ -4,7 +4,7 @@
  */
 import type { Decision } from "../decision/model.js";
 import type { MissedCause } from "../period/cause.js";
-import type { SlotOccasion } from "../period/occasion.js";
+import { dueAt, type SlotOccasion } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
 import type { SkippedReason } from "../period/reasons.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
@@ -77,6 +77,18 @@ export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochM
   const rest = isRetry ? withoutRetry(left) : isBoot ? withoutDueBoot(withoutRetry(left)) : left;
   const next = withNewest({ ...rest, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, now);
   return sealed(document, next, ...facts, startedFact(document, active, now));
+}
+
+/**
+ * S40: the ledger has a run of this slot that the document does not know, such as one that a clock ahead has claimed: it is
+ * as if it had run when it was due, and what follows it is next.
+ */
+export function withSlotUsed(document: StateDocument, source: string, slotAt: EpochMs): StateDocument {
+  if (isSlotUsed(document, source, slotAt)) return document;
+  const { LastRunAt = "" } = document;
+  const ranAt = formatSecond(slotAt);
+  const LastSlot = { ...document.LastSlot, [source]: formatInstant(slotAt) };
+  return { ...document, LastSlot, LastRunAt: LastRunAt > ranAt ? LastRunAt : ranAt };
 }
 
 /** S43: what has been handled since takes the place of what was to be tried again. */
@@ -168,9 +180,12 @@ function handled(document: StateDocument, decision: Decision, outcome: Outcome, 
   if (isHandled(lastHandledAt(document), decision.nominalAt)) {
     throw broken(document, `${decision.periodId} is handled already (${document.LastHandledPeriodID})`);
   }
-  const { LastReason: _, ...rest } = withoutRetry(document);
+  const { LastReason: _, EvaluatesFrom, ...rest } = withoutRetry(document);
+  // Whatever follows is due later still (S11): it can have been passed over no more.
+  const isEvaluated = EvaluatesFrom === undefined || EvaluatesFrom <= formatInstant(dueAt(decision));
   return {
     ...rest,
+    ...(isEvaluated ? {} : { EvaluatesFrom }),
     LastHandledPeriodID: decision.periodId,
     LastOutcome: outcome,
     LastChosenTime: decision.chosenAt === null ? "" : formatInstant(decision.chosenAt),

@@ -2,10 +2,12 @@
  * Which ending of a run is followed by another attempt, and when (S43). It goes into the document with the ending itself,
  * so that no crash lies between the two.
  */
+import type { CompiledRule } from "../decision/model.js";
 import type { RetryCause, RetryRule } from "../job/definition.js";
+import { isRetryWanted } from "../period/retried.js";
 import { type EpochMs, formatInstant, parseInstant, SECOND_MS } from "../time/instant.js";
 import { REBOOT_SOURCE } from "./boot.js";
-import type { ActiveState, RetryState, StateDocument } from "./document.js";
+import { type ActiveState, type RetryState, type StateDocument, standingOf } from "./document.js";
 import { type Ending, isSuccess } from "./ending.js";
 
 /** The source of an attempt that follows another one. */
@@ -24,22 +26,38 @@ export function attemptOf({ PeriodID, Source, RetryOf, Attempt }: ActiveState): 
   return { periodId: RetryOf, attempt: Attempt };
 }
 
+/** What decides whether another attempt follows. */
+export interface Retried {
+  /** null: none ever does. */
+  readonly rule: RetryRule | null;
+  /** By which the next period is due; null: there is none to wait for. */
+  readonly compiled: CompiledRule | null;
+}
+
+export const NOT_RETRIED: Retried = { rule: null, compiled: null };
+
 /**
  * null: none follows. It succeeded, or was ended by hand or for its successor; there were enough; or another period of the
- * job has been handled, or the job is gone.
+ * job has been handled, or will be due before the attempt could begin; or the job is gone.
  */
 export function retryAfter(
   document: StateDocument,
   ended: ActiveState,
   ending: Ending,
-  rule: RetryRule | null,
+  { rule, compiled }: Retried,
   now: EpochMs,
 ): RetryState | null {
   const of = attemptOf(ended);
   if (rule === null || of === null || document.RemovedAt !== undefined) return null;
   if (of.attempt > rule.limit || !isNewest(document, of) || !isRetried(rule, ending)) return null;
   const at = Math.max(ceilToSecond(now + delayMs(rule, of.attempt)), slotAfter(document));
-  return { PeriodID: of.periodId, Attempt: of.attempt + 1, At: formatInstant(at) };
+  const again = { PeriodID: of.periodId, Attempt: of.attempt + 1, At: formatInstant(at) };
+  return compiled === null || canBegin(document, compiled, again, now) ? again : null;
+}
+
+function canBegin(document: StateDocument, compiled: CompiledRule, Retry: RetryState, now: EpochMs): boolean {
+  const { retry, ...standing } = standingOf({ ...document, Retry });
+  return retry === undefined || isRetryWanted(compiled, standing, retry, now);
 }
 
 /** Nothing later has been handled, and no other boot has come (S44). */

@@ -2,7 +2,6 @@
  * The transitions of a run after its claim. They never touch what was handled, and they clear an entry only when period
  * and process are exactly the ones that ended (S22): a late report of an old run must not erase a newer one.
  */
-import type { RetryRule } from "../job/definition.js";
 import { isHandled } from "../period/periods.js";
 import type { RunKey } from "../period/policy.js";
 import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
@@ -18,7 +17,7 @@ import {
 import { type Ending, endingFields } from "./ending.js";
 import { retryField } from "./facts.js";
 import { appendHistory } from "./history.js";
-import { retryAfter } from "./retry.js";
+import { NOT_RETRIED, type Retried, retryAfter } from "./retry.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
 
 /** A run ended. A report of a run that is not on record changes nothing: it was recorded before. */
@@ -28,7 +27,7 @@ export function completeRun(
   ending: Ending,
   now: EpochMs,
   historyLimit: number,
-  retry: RetryRule | null = null,
+  retried: Retried = NOT_RETRIED,
 ): Transition {
   const ended = activeStates(document).find((active) => isSameRun(keyOf(active), run));
   if (ended === undefined) {
@@ -40,19 +39,22 @@ export function completeRun(
   const holder = ended.Holder ?? "process";
   const identity = document.Identity;
   const fact = { kind: "run_ended", identity, run, holder, ending, ...retryField(ended), at: now } as const;
-  const again = retryAfter(document, ended, ending, retry, now);
-  if (again === null || retry === null) return sealed(document, next, fact);
-  const planned = { kind: "retry_planned", identity, retry: again, of: retry.limit + 1, at: now } as const;
+  const again = retryAfter(document, ended, ending, retried, now);
+  if (again === null || retried.rule === null) return sealed(document, next, fact);
+  const planned = { kind: "retry_planned", identity, retry: again, of: retried.rule.limit + 1, at: now } as const;
   return sealed(document, { ...next, Retry: again }, fact, planned);
 }
 
 /**
  * S12: a period that was started is handled, also where whoever wrote the document put only the run on record: when that
- * is gone, nothing else would say so.
+ * is gone, nothing else would say so. One that Kron claimed had its outcome in the same transaction (S22); if that is not
+ * on record any more, it was taken back (S32).
  */
-function startedCounts(document: StateDocument, { Source, PeriodID, ChosenTime }: ActiveState): StateDocument {
+function startedCounts(document: StateDocument, ended: ActiveState): StateDocument {
+  const { AttemptID, Source, PeriodID, ChosenTime } = ended;
   const at = parseInstant(PeriodID);
-  if (Source !== undefined || !at.ok || isHandled(lastHandledAt(document), at.value)) return document;
+  if (AttemptID !== undefined || Source !== undefined || !at.ok || isHandled(lastHandledAt(document), at.value))
+    return document;
   const { LastReason: _, ...rest } = document;
   const periodId = formatInstant(at.value);
   const last = { LastHandledPeriodID: periodId, LastOutcome: "executed", LastNominalTime: periodId } as const;

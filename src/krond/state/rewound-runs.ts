@@ -3,24 +3,29 @@
  * of the run it had would refuse that (S23). It stays on record under another name.
  */
 import { runKind } from "../../actors/supervisor/write/ledger-text.js";
+import { REWOUND_SOURCE } from "../../core/state/definition-transitions.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Batch, LedgerKey, LedgerRecord, StateReader, StoredRecord } from "../../persist/store.js";
 
-/** The source that these runs have from then on. */
-const REWOUND = "rewound";
 const PAGE = 1_000;
 
-/** Runs of the job's own periods after an instant, moved aside. */
+/** Runs of the job's own periods after an instant, and those of other slots (S40) that the clock has not reached, moved aside. */
 export async function rewoundRuns(
   reader: StateReader,
   identity: string,
   afterAt: EpochMs,
+  now: EpochMs,
 ): Promise<Required<Pick<Batch, "ledger" | "removed">>> {
-  const runs = (await recordsAfter(reader, identity, afterAt)).filter(({ kind }) => kind === runKind(null));
+  const later = await recordsAfter(reader, identity, Math.min(afterAt, now));
+  const runs = later.filter(({ kind, at }) => (kind === runKind(null) ? at > afterAt : at > now && isSlotRun(kind)));
   return {
     ledger: runs.filter(({ isIntact }) => isIntact).map(renamed),
     removed: { ledger: runs.map(({ at, kind }): LedgerKey => ({ identity, at, kind })) },
   };
+}
+
+function isSlotRun(kind: string): boolean {
+  return kind.startsWith(runKind("")) && kind !== runKind(REWOUND_SOURCE);
 }
 
 /** Also those of a period of which there are several. */
@@ -34,6 +39,6 @@ async function recordsAfter(reader: StateReader, identity: string, afterAt: Epoc
 }
 
 function renamed({ identity, at, text }: StoredRecord): LedgerRecord {
-  const content = { ...(JSON.parse(text) as object), source: REWOUND };
-  return { identity, at, kind: runKind(REWOUND), text: JSON.stringify(content) };
+  const content = { ...(JSON.parse(text) as object), source: REWOUND_SOURCE };
+  return { identity, at, kind: runKind(REWOUND_SOURCE), text: JSON.stringify(content) };
 }

@@ -173,7 +173,7 @@ export async function rewindJob(
     return err(new KronError("state-incompatible", `the state of ${identity} is not ahead of the clock`, details));
   }
   const { document: next, facts } = rewind(document, currentAt, currentAt, by, now);
-  const { ledger, removed } = await rewoundRuns(store, identity, currentAt);
+  const { ledger, removed } = await rewoundRuns(store, identity, currentAt, now);
   await store.commit(term, {
     documents: [{ key: documentKey(identity), text: serialiseDocument(next) }],
     ledger: [...ledger, ...facts.map((fact) => ledgerRecordOf(fact, next, null))],

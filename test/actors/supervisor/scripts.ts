@@ -240,6 +240,26 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     answer: () => ({ status: 503, answerMs: 3_000 }),
     seconds: 150,
   },
+  "retry of a job that is gone and comes back": {
+    jobs: [
+      job("a", "*/2 * * * *", { policy: PATIENT, retry: { limit: 3, backoff: "10s", max_backoff: "10s" } }),
+      job("b", "*/2 * * * *", { policy: PATIENT }),
+    ],
+    behaviour: () => ({ runMs: 2_000, exitCode: 3 }),
+    deeds: {
+      126: { do: "run", identity: "a" },
+      127: { do: "reload", jobs: [job("b", "*/2 * * * *", { policy: PATIENT })] },
+      129: { do: "reboot" },
+      140: {
+        do: "reload",
+        jobs: [
+          job("a", "*/3 * * * *", { policy: PATIENT, retry: { limit: 3, backoff: "10s", max_backoff: "10s" } }),
+          job("b", "*/2 * * * *", { policy: PATIENT }),
+        ],
+      },
+    },
+    seconds: 185,
+  },
   "retry, paused and by hand": {
     jobs: [
       job("a", "1-59/3 * * * *", {

@@ -121,7 +121,8 @@ export class Boot {
     // A job that is not configured any more is watched only for what it started.
     if (known === null) entry.isRemoved = true;
     const last = await lastVersion(identity, this.ports.store);
-    entry.use(wantedDefinition(identity, wanted) ?? last.definition ?? placeholderDefinition(identity), this.settings);
+    const kept = last.definition ?? placeholderDefinition(identity);
+    entry.use(known === null ? unretried(kept) : (wantedDefinition(identity, wanted) ?? kept), this.settings);
     entry.activation = activate(document, entry.scope);
     this.core.observer?.activated(entry.definition, entry.activation, this.ports.clock.now());
     for (const { execution } of entry.activation.attempts) await this.core.executor.adopt(entry, execution);
@@ -181,6 +182,12 @@ export class Boot {
     const definitions = [versionAfter(last, identity, null, this.ports.clock.now())];
     await this.core.ask(entry, { event: () => ({ type: "REMOVE" }), now: null, along: { definitions } });
   }
+}
+
+/** S43: of a job that is gone nothing is tried again, and nothing is to say that it will be. */
+function unretried(definition: JobDefinition): JobDefinition {
+  const { retry: _, ...policy } = definition.policy;
+  return { ...definition, policy };
 }
 
 /** null: what is on record is wanted, or nothing. */
