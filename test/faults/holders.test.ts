@@ -51,7 +51,12 @@ async function race(all: readonly RunningKrond[]): Promise<Round> {
   const winner = all.find((krond) => !losers.has(krond));
   if (winner === undefined) throw new Error("nobody holds it");
   await winner.ready();
-  return { winner, doubles: [...losers].filter(({ lines }) => lines.length > 0).length };
+  return { winner, doubles: [...losers].filter(hasBegun).length };
+}
+
+/** That it may not have the directory is all that a loser has to say. */
+function hasBegun({ lines }: RunningKrond): boolean {
+  return lines.some(({ event }) => event !== "fatal");
 }
 
 it(
