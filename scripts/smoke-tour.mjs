@@ -141,7 +141,8 @@ export async function tours(bin, folder) {
     users.push({ name: "as a normal user", uid: SOMEBODY, as });
   } else
     process.stdout.write(`pack: tour as ${isRoot ? "a normal user" : "root"}: skipped, it needs root and setpriv\n`);
-  await Promise.all(
+  // All come to their end, so that none that fails leaves the daemon of another behind.
+  const ends = await Promise.allSettled(
     users.map(async ({ name, as: prefix, uid }, index) => {
       const home = join(folder, `home-${index}`);
       mkdirSync(home, { mode: 0o700 });
@@ -149,4 +150,5 @@ export async function tours(bin, folder) {
       await tour({ name, bin, home, as: prefix });
     }),
   );
+  for (const { status, reason } of ends) if (status === "rejected") throw reason;
 }
