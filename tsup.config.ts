@@ -9,6 +9,7 @@ export default defineConfig({
     index: "src/index.ts",
     scheduler: "src/scheduler/index.ts",
     testing: "src/scheduler/testing/index.ts",
+    worker: "src/api/worker/index.ts",
     kron: "src/cli/kron.ts",
     krond: "src/cli/krond.ts",
     "kron-operator": "src/cli/kron-operator.ts",

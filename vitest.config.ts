@@ -10,21 +10,45 @@ const long = process.env["KRON_TEST_LONG"] === "1";
 const LONG = [
   "test/faults/**/*.test.ts",
   "test/operator/campaign-processes.test.ts",
-  "test/operator/crash-points.test.ts",
-  "test/operator/protocol-model-long.test.ts",
   "test/torture/**/*.test.ts",
+  "test/actors/cluster/nodes-crash.test.ts",
   "test/actors/supervisor/crash-points.test.ts",
   "test/persist/store-crash.test.ts",
   "test/scheduler/process/kill.test.ts",
   "test/scheduler/traces/model-*.test.ts",
   "test/scheduler/traces/mutants.test.ts",
+  "test/web/many-jobs.test.ts",
+];
+/** Long, but no judge of time: browsers, databases, many programs, walks through every crash. Side by side like the others. */
+const HEAVY = [
+  "test/actors/pool/faults.test.ts",
+  "test/api/{doors,inspect,worker}.test.ts",
+  "test/api/mcp/{http,stdio}.test.ts",
+  "test/cli/endpoints/*.test.ts",
+  "test/cli/{environment,several-nodes,simulate-docs}.test.ts",
+  "test/cli/forecast/environment.test.ts",
+  "test/core/cron/schedule-oracle.test.ts",
+  "test/deploy/debian.test.ts",
+  "test/krond/{apply-nodes,endpoints-between-nodes,exec-failures,glance,groups,hint,list,many-jobs}.test.ts",
+  "test/krond/{new-version,notify,surroundings,survival}.test.ts",
+  "test/krond/{output-log,planner,postgres-daemon}.test.ts",
+  "test/krond/{inspect,operating,requests,runs-between-nodes,several-nodes}.test.ts",
+  "test/machines/model-check.test.ts",
+  "test/operator/{campaign,crash-points,protocol-model-long,random-courses}.test.ts",
+  "test/persist/postgres-*.test.ts",
+  "test/simulation/forecast-equals-simulation.test.ts",
+  "test/torture/soak.test.ts",
+  "test/web/{endpoints,features,nodes,pages,security}.test.ts",
+  "test/web/inspector/page.test.ts",
 ];
 /** Without processes, and with no clock but their own: these files share one world, which saves most of their time. */
 const PURE = [
   "test/core/**/*.test.ts",
   "test/machines/**/*.test.ts",
+  "test/planner/*.test.ts",
   "test/simulation/**/*.test.ts",
-  "test/actors/supervisor/**/*.test.ts",
+  "test/actors/{cluster,supervisor}/**/*.test.ts",
+  "test/operations/endpoints/**/*.test.ts",
   "test/scheduler/*.test.ts",
   "test/scheduler/{testing,traces}/**/*.test.ts",
 ];
@@ -40,20 +64,33 @@ export default defineConfig({
     // Nothing is told by how long it takes: this bounds what hangs, on a machine with other work too.
     testTimeout: long ? 3_600_000 : 180_000,
     hookTimeout: 180_000,
+    // Whoever waits for something to become true waits as long as it takes there: half of a test's time at the most.
+    expect: { poll: { timeout: 90_000, interval: 20 } },
     pool: "forks",
     // Much of a test of daemons is waiting, and some other test can have the core meanwhile.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     projects: [
-      { extends: true, test: { name: "pure", include: PURE, exclude: [...LONG, ...REPLACING], isolate: false } },
+      {
+        extends: true,
+        test: { name: "pure", include: PURE, exclude: [...LONG, ...HEAVY, ...REPLACING], isolate: false },
+      },
       { extends: true, test: { name: "replacing", include: REPLACING } },
       {
         extends: true,
-        test: { name: "host", include: HOST, exclude: [...PURE, ...LONG], globalSetup: PROGRAMS },
+        test: { name: "host", include: HOST, exclude: [...PURE, ...LONG, ...HEAVY], globalSetup: PROGRAMS },
       },
+      { extends: true, test: { name: "long-wide", include: HEAVY, globalSetup: PROGRAMS } },
       {
         extends: true,
         // One after the other: they load the machine as much as it bears, and ask whether starts are in time.
-        test: { name: "long", include: LONG, globalSetup: PROGRAMS, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: {
+          name: "long",
+          include: LONG,
+          exclude: HEAVY,
+          globalSetup: PROGRAMS,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
     // A test that needs what this machine lacks says so in its name when it skips.

@@ -29,11 +29,16 @@ const BENCHMARKS = {
   boot: () => import("./krond/boot.mjs"),
   idle: () => import("./krond/idle.mjs"),
   memory: () => import("./krond/memory.mjs"),
+  lists: () => import("./krond/lists.mjs"),
+  page: () => import("./page/index.mjs"),
   operator: () => import("./operator/index.mjs"),
   http: () => import("./http/index.mjs"),
+  endpoints: () => import("./endpoints/index.mjs"),
+  postgres: () => import("./postgres/index.mjs"),
+  nodes: () => import("./nodes/index.mjs"),
 };
 /** Names for several at once. */
-const GROUPS = { krond: ["fire", "commit", "boot", "idle", "memory"] };
+const GROUPS = { krond: ["fire", "commit", "boot", "idle", "memory", "lists"] };
 /** Those that can measure another version of Kron beside this one. */
 const COMPARING = ["steps", "fire", "commit", "boot"];
 const folder = fileURLToPath(new URL(".", import.meta.url));

@@ -20,6 +20,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -109,7 +110,9 @@ function layOut(tree) {
   const documents = join(tree, "usr/share/doc/kron");
   install(join(lib, "LICENSE"), join(documents, "copyright"));
   zipped(join(lib, "CHANGELOG.md"), join(documents, "changelog"));
-  for (const name of readdirSync(join(lib, "docs"))) install(join(lib, "docs", name), join(documents, name));
+  for (const name of readdirSync(join(lib, "docs"), { recursive: true })) {
+    if (statSync(join(lib, "docs", name)).isFile()) install(join(lib, "docs", name), join(documents, name));
+  }
   for (const name of ["docs", "README.md", "ARCHITECTURE.md", "CHANGELOG.md"])
     rmSync(join(lib, name), { recursive: true });
   completions(lib, tree);

@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const lockDirectory = join(root, ".ensure.lock");
 const TSUP = join(root, "node_modules", "tsup", "dist", "cli-default.js");
+const VITE = join(root, "node_modules", "vite", "bin", "vite.js");
 const LOCK_WAIT_MS = 10 * 60_000;
 const LOCK_POLL_MS = 200;
 
@@ -90,7 +91,7 @@ function sourceDigest() {
     }
     hash.update(path.slice(root.length)).update("\0").update(readFileSync(path)).update("\0");
   };
-  for (const path of ["src", "package.json", "package-lock.json", "tsconfig.json", "tsup.config.ts"])
+  for (const path of ["src", "web", "package.json", "package-lock.json", "tsconfig.json", "tsup.config.ts"])
     visit(join(root, path));
   return hash.digest("hex");
 }
@@ -100,10 +101,11 @@ function buildIfStale({ withTypes }) {
   const stamp = join(root, "dist", ".source-digest");
   const digest = sourceDigest();
   const isBuilt = existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
-  const isWhole = ["index.d.ts", "man/kron.1"].every((name) => existsSync(join(root, "dist", name)));
+  const isWhole = ["index.d.ts", "man/kron.1", "web/index.html"].every((name) => existsSync(join(root, "dist", name)));
   if (isBuilt && (!withTypes || isWhole)) return;
   process.stderr.write("kron: building ...\n");
   run(process.execPath, [TSUP, "--silent", ...(withTypes ? ["--dts"] : [])], "the build");
+  run(process.execPath, [VITE, "build", "web", "--logLevel", "warn"], "the build of the page");
   if (withTypes) run(process.execPath, [join(root, "scripts", "build-man.mjs")], "the build of the manual");
   writeFileSync(stamp, digest);
 }

@@ -45,10 +45,20 @@ function freshClone() {
 function packed(clone, more = {}) {
   const [{ filename, files }] = JSON.parse(npm(["pack", "--json", "--pack-destination", folder], clone, more));
   const names = files.map(({ path }) => path);
-  for (const name of ["index", "scheduler", "testing", "kron", "krond", "decision-worker", "launcher-process"]) {
+  for (const name of [
+    "index",
+    "scheduler",
+    "testing",
+    "worker",
+    "kron",
+    "krond",
+    "decision-worker",
+    "launcher-process",
+  ]) {
     if (!names.includes(`dist/${name}.js`)) throw new Error(`${filename} has no dist/${name}.js`);
   }
-  for (const name of ["index", "scheduler", "testing"]) {
+  if (!names.includes("dist/web/index.html")) throw new Error(`${filename} has no page`);
+  for (const name of ["index", "scheduler", "testing", "worker"]) {
     if (!names.includes(`dist/${name}.d.ts`)) throw new Error(`${filename} has no dist/${name}.d.ts`);
   }
   return join(folder, filename);

@@ -11,11 +11,14 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const USAGE = `npm run torture -- NAME
 
   kill     [--kills 100000] [--seed N]          R1: SIGKILL of daemons, launchers and jobs at random instants
+  endpoints [--kills 1000] [--seed N]           R14: SIGKILL between change, claim, request and answer of endpoints
   holders  [--rounds 1000]                      R9: daemons that start at once on one state directory
   mutants  [--only TEXT]                        R6: every mutant of the protocol has to be noticed by a test
+  nodes    [--claims 100000] [--jobs 320] [--seed N]  K3: three daemons on one PostgreSQL: killed, stopped beyond their leases, cut
+           off in mid-commit, drained, evicted, the server's power gone, wall clocks 5 s off to either side
   operator [--seconds 3600] [--seed N]          two Kubernetes operators that are killed and frozen, over a pretended
            [--kubeconfig PATH [--api-restart COMMAND]]  API server or a real cluster (its CRD applied, no nodes needed)
-  soak     [--minutes 60] [--jobs 10000]        R17: memory, descriptors and files over time
+  soak     [--hours 1] [--jobs 10000]           R17: memory, descriptors, files and lateness over time
 `;
 
 function node(...args) {
@@ -34,14 +37,24 @@ function option(args, name, fallback) {
   return values[name] ?? fallback;
 }
 
+function kills(file, args, most) {
+  const seed = option(args, "seed", "");
+  return test(file, {
+    KRON_TORTURE_KILLS: option(args, "kills", most),
+    ...(seed === "" ? {} : { KRON_TORTURE_SEED: seed }),
+  });
+}
+
 const TORTURES = {
-  kill: (args) => {
+  kill: (args) => kills("test/torture/kill.test.ts", args, "100000"),
+  endpoints: (args) => kills("test/torture/endpoints.test.ts", args, "1000"),
+  nodes: (args) => {
     const seed = option(args, "seed", "");
-    const env = {
-      KRON_TORTURE_KILLS: option(args, "kills", "100000"),
+    return test("test/torture/nodes.test.ts", {
+      KRON_TORTURE_CLAIMS: option(args, "claims", "100000"),
+      KRON_TORTURE_JOBS: option(args, "jobs", "320"),
       ...(seed === "" ? {} : { KRON_TORTURE_SEED: seed }),
-    };
-    return test("test/torture/kill.test.ts", env);
+    });
   },
   operator: (args) => {
     const seed = option(args, "seed", "");

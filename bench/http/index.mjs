@@ -71,17 +71,18 @@ async function sustainedRound(base, seconds) {
   return { rate: counted / seconds, cpu: result.cpuUs / counted };
 }
 
-/** So many are due at each whole second, whether or not those before are done. */
+/** So many are due at each whole second: of Kron as many endpoints that run every second, of a queue jobs that were planned. */
 async function pacedRound(base, { rate, pacedSeconds: seconds, dueInMs }) {
   const result = await play({ ...base, task: "paced", rate, seconds, dueInMs, inFlight: IN_FLIGHT });
-  const { late, twice } = await (await fetch(`${base.url}arrivals`)).json();
-  if (late.length !== rate * seconds || result.failed > 0 || twice > 0) {
-    throw new Error(
-      `${base.contender}: ${late.length} of ${rate * seconds} came, ${result.failed} failed, ${twice} twice`,
-    );
+  const { late, twice } = result.late === undefined ? await (await fetch(`${base.url}arrivals`)).json() : result;
+  // Who does not keep up with it shows so in what came.
+  if (late.length === 0 || result.failed > 0 || twice > 0) {
+    const what = `${late.length} of ${rate * seconds} came, ${result.failed} failed, ${twice} twice`;
+    throw new Error(`${base.contender}: ${what}`);
   }
   const sorted = late.sort((a, b) => a - b);
-  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
+  const came = late.length / seconds;
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), loop: result.loop, came };
 }
 
 /** A contender that fails is told of and left out; Kron may not. */
@@ -159,7 +160,10 @@ function rowsOf(measured, id, name, key, unit) {
 
 export async function run({ isQuick }) {
   const settings = isQuick ? QUICK : FULL;
-  const notes = ["`http`: the server is a process of its own on the same machine and answers at once."];
+  const notes = [
+    "`http`: the server is a process of its own on the same machine and answers at once.",
+    "P9: runs are those of endpoints of a tenant: its share is taken before each, the run has a record by which it is found, and the health of its endpoint is counted.",
+  ];
   return inWorkplace("http", (directory) =>
     withServer((url) =>
       withQueueServers(notes, async (servers) => {
@@ -169,10 +173,18 @@ export async function run({ isQuick }) {
         const rows = [
           ...rowsOf(burst, "P7", `requests: lateness p50, ${due}`, "p50", "ms"),
           ...rowsOf(burst, "P7", `requests: lateness p99, ${due}`, "p99", "ms"),
-          ...rowsOf(steady, "P9", `requests, ${IN_FLIGHT} at a time, each claimed and recorded durably`, "rate", "/s"),
-          ...rowsOf(steady, "P9", "processor time of one request", "cpu", "µs"),
-          ...rowsOf(paced, "P9", `requests: lateness p50, ${pace}`, "p50", "ms"),
-          ...rowsOf(paced, "P9", `requests: lateness p99, ${pace}`, "p99", "ms"),
+          ...rowsOf(
+            steady,
+            "P9",
+            `runs of endpoints, ${IN_FLIGHT} at a time, claimed and recorded durably`,
+            "rate",
+            "/s",
+          ),
+          ...rowsOf(steady, "P9", "processor time of one run", "cpu", "µs"),
+          ...rowsOf(paced, "P9", `runs that came, ${pace} due`, "came", "/s"),
+          ...rowsOf(paced, "P9", `runs: lateness p50, ${pace}`, "p50", "ms"),
+          ...rowsOf(paced, "P9", `runs: lateness p99, ${pace}`, "p99", "ms"),
+          ...rowsOf(paced, "P9", `delay of the event loop, p99, ${pace}`, "loop", "ms"),
         ];
         return { rows, notes };
       }),

@@ -3,8 +3,8 @@
 import { mkdirSync } from "node:fs";
 import { Agent, request as askNode } from "node:http";
 import { basename } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Pool } from "undici";
-import { dueJob } from "../krond/jobs.mjs";
 import { QUEUES } from "./queues.mjs";
 
 const settings = JSON.parse(process.argv[2]);
@@ -13,6 +13,11 @@ const { contender, task, count, dueInMs, seconds, rate, inFlight, url, directory
 const PLANNED_A_SECOND = 4_000;
 const SOCKETS = 64;
 const LIMIT_MS = 120_000;
+const LOOP_RESOLUTION_MS = 1;
+const SECOND_MS = 1_000;
+/** Until everything that is due each second has been so a few times. */
+const WARM_MS = 5_000;
+const REST_MS = 365 * 86_400_000;
 
 async function until(isSo) {
   for (const from = performance.now(); !isSo(); ) {
@@ -31,28 +36,21 @@ function firstSecond() {
   return Math.ceil((Date.now() + dueInMs) / 1_000) * 1_000;
 }
 
-function jobs(schedule) {
-  return Array.from({ length: count }, (_, index) => ({ identity: `bench/${index}`, schedule }));
+/** Since it was begun, in milliseconds. */
+function loopDelay() {
+  const histogram = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+  histogram.enable();
+  return () => histogram.percentile(99) / 1e6;
 }
 
-function pacedJob(dueAt, index) {
-  const { command: _, ...job } = dueJob(`bench/${index}`, dueAt, []);
-  return job;
+function jobs(schedule) {
+  return Array.from({ length: count }, (_, index) => ({ identity: `bench/${index}`, schedule }));
 }
 
 async function kron() {
   const { clockBefore, startBench, systemClock } = await import(entry);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (task === "paced") {
-    const firstAt = firstSecond();
-    const planned = pacedMoments(firstAt).map(pacedJob);
-    const bench = await startBench(directory, systemClock, { jobs: planned, url });
-    mustBeAhead(firstAt);
-    await until(() => bench.ended.count >= planned.length);
-    const { failed } = bench.ended;
-    await bench.close();
-    return { failed };
-  }
+  if (task === "paced") return pacedEndpoints(await startBench(directory, systemClock, { jobs: [], url }));
   if (task === "burst") {
     const clock = clockBefore(dueInMs);
     const dueAt = Date.now() + dueInMs;
@@ -64,16 +62,32 @@ async function kron() {
     await bench.close();
     return { dueAt, failed, cpuUs: (cpu.user + cpu.system) / count };
   }
-  const bench = await startBench(directory, clockBefore(50_000), { jobs: jobs("@yearly"), url });
+  const bench = await startBench(directory, systemClock, { jobs: [], url });
+  const identities = await bench.defineEndpoints(count, REST_MS);
   const cursor = { next: 0 };
   const run = async (untilMs) => {
-    while (performance.now() < untilMs) await once(bench, `bench/${cursor.next++ % count}`);
+    while (performance.now() < untilMs) await once(bench, identities[cursor.next++ % count]);
   };
   return sustained(
     (untilMs) => run(untilMs),
     async () => bench.close(),
     () => bench.ended.failed,
   );
+}
+
+/** As many endpoints as requests a second, each of them due every second. */
+async function pacedEndpoints(bench) {
+  await bench.defineEndpoints(rate, SECOND_MS);
+  await new Promise((resolve) => setTimeout(resolve, WARM_MS));
+  // What came by now is forgotten there.
+  await (await fetch(`${url}arrivals`)).json();
+  const delay = loopDelay();
+  await new Promise((resolve) => setTimeout(resolve, seconds * SECOND_MS));
+  const { late, twice } = await (await fetch(`${url}arrivals`)).json();
+  const loop = delay();
+  const { failed } = bench.ended;
+  await bench.close();
+  return { late, twice, failed, loop };
 }
 
 function mustBeAhead(firstAt) {
@@ -156,14 +170,16 @@ async function queue() {
     sent += 1;
   };
   const stop = await opened.work(send, inFlight);
+  const delay = loopDelay();
   const from = process.cpuUsage();
   const startedMs = performance.now();
   const isOver = () => sent >= moments.length || (!isDue && performance.now() - startedMs > seconds * 1_000);
   await until(isOver);
   const cpu = process.cpuUsage(from);
+  const loop = delay();
   await stop();
   await pool.close();
-  return { dueAt: firstAt, failed: 0, cpuUs: cpu.user + cpu.system };
+  return { dueAt: firstAt, failed: 0, loop, cpuUs: cpu.user + cpu.system };
 }
 
 const CONTENDERS = { kron, undici: undiciClient, node: nodeClient, bullmq: queue, pgboss: queue };

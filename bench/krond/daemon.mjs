@@ -5,7 +5,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { fineCpuMsOf, memoryOf, treeOf } from "../lib/proc.mjs";
+import { cpuMsOf, fineCpuMsOf, memoryOf, treeOf } from "../lib/proc.mjs";
 import { eventually } from "../lib/workplace.mjs";
 import { parseMetrics } from "./metrics.mjs";
 
@@ -29,7 +29,15 @@ export class Krond {
    * that nor metrics are there unasked: both look at the loop many times a second. `root`: where the version lies that is
    * started.
    */
-  constructor({ config, state, probe = null, isCollectable = false, hasMetrics = false, root = PRESENT }) {
+  constructor({
+    config,
+    state,
+    probe = null,
+    isCollectable = false,
+    hasMetrics = false,
+    hasPage = false,
+    root = PRESENT,
+  }) {
     this.state = state;
     this.root = root;
     this.probe = probe;
@@ -40,6 +48,7 @@ export class Krond {
         ...(isCollectable ? ["--expose-gc"] : []),
         ...[join(root, "dist/krond.js"), "start", "--config", config, "--state", state, "--log-format", "json"],
         ...(hasMetrics ? ["--metrics", "127.0.0.1:0"] : []),
+        ...(hasPage ? ["--web", "127.0.0.1:0"] : []),
       ],
       { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, TZ: "UTC", BENCH_LOOP_FILE: probe ?? "" } },
     );
@@ -84,7 +93,7 @@ export class Krond {
     return parseMetrics(await response.text());
   }
 
-  /** Since the process began. Only with a probe; where it may, it collects its garbage before it answers. */
+  /** Since the process began, or it was asked last. Only with a probe; where it may, it collects its garbage before it answers. */
   async loopDelay() {
     rmSync(this.probe, { force: true });
     process.kill(this.pid, "SIGUSR2");
@@ -98,12 +107,25 @@ export class Krond {
     return eventually(read, PROBE_LIMIT_MS, "asking for the delays of the loop");
   }
 
-  /** Outcomes by identity. */
+  /** The daemon's own processor time, without its launchers; threads that have ended are in it. */
+  ownCpuMs() {
+    return cpuMsOf(this.pid);
+  }
+
+  /** What a command of ours prints about it. */
+  command(program, ...args) {
+    const all = [join(this.root, `dist/${program}.js`), ...args, "--state", this.state];
+    const stdio = ["ignore", "pipe", "ignore"];
+    return execFileSync(process.execPath, all, { encoding: "utf8", maxBuffer: LIST_BYTES, stdio });
+  }
+
+  /** Outcomes by identity; older versions spelled it otherwise. */
   outcomes() {
-    const args = [join(this.root, "dist/kron.js"), "list", "--state", this.state, "-o", "jsonl"];
-    const text = execFileSync(process.execPath, args, { encoding: "utf8", maxBuffer: LIST_BYTES });
+    const text = this.command("kron", "list", "-o", "jsonl");
     const rows = text.split("\n").filter((line) => line !== "");
-    return new Map(rows.map((line) => JSON.parse(line)).map((row) => [row.identity, row.lastOutcome]));
+    return new Map(
+      rows.map((line) => JSON.parse(line)).map((row) => [row.identity, row.last_outcome ?? row.lastOutcome]),
+    );
   }
 
   async stop() {

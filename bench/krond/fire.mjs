@@ -12,7 +12,7 @@ import { inWorkplace, until } from "../lib/workplace.mjs";
 import { withKrond } from "./daemon.mjs";
 import { cronRefusal, cronVersion } from "./debian-cron.mjs";
 import { cronRounds, gatesRound, NodeSpawner, spawnersRound, stampsOf } from "./fire-peers.mjs";
-import { dueJob, jsonLines } from "./jobs.mjs";
+import { assertChosen, dueJob, jsonLines } from "./jobs.mjs";
 import { loopDelayMs } from "./metrics.mjs";
 import { clockShift, nativePrograms } from "./native.mjs";
 import { compared, thousands } from "./rows.mjs";
@@ -49,13 +49,6 @@ const NODE_PEER = "child_process.spawn, heap of 1 GB";
 
 function identityOf(round, index) {
   return `bench/round-${round}/job-${index}`;
-}
-
-/** By Kron's own word: whoever is chosen for another second would be counted as early or late. */
-async function assertChosen(job, dueAt) {
-  const { compileRule, decide, readJobDefinition } = await import("../../dist/index.js");
-  const { chosenAt } = decide(compileRule(readJobDefinition(job).value), Math.floor(dueAt / 60_000) * 60_000);
-  if (chosenAt !== dueAt) throw new Error(`bench: ${job.identity} is chosen for ${chosenAt}, not for ${dueAt}`);
 }
 
 /** The configuration: a folder, when there are settings beside the jobs. */

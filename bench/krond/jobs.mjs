@@ -46,6 +46,13 @@ export function dueJob(identity, dueAt, command) {
   };
 }
 
+/** By Kron's own word: whoever is chosen for another second would be counted as early or late. */
+export async function assertChosen(job, dueAt) {
+  const { compileRule, decide, readJobDefinition } = await import("../../dist/index.js");
+  const { chosenAt } = decide(compileRule(readJobDefinition(job).value), Math.floor(dueAt / MINUTE_MS) * MINUTE_MS);
+  if (chosenAt !== dueAt) throw new Error(`bench: ${job.identity} is chosen for ${chosenAt}, not for ${dueAt}`);
+}
+
 export function jsonLines(jobs) {
   return jobs.map((job) => `${JSON.stringify(job)}\n`).join("");
 }

@@ -1,6 +1,6 @@
 /**
  * Preloaded into a measured process: records from the very first line on how late its event loop is, below JavaScript, and
- * writes it down when asked by SIGUSR2; where the collector is at hand, it collects garbage first. What counts as delay is
+ * writes it down when asked by SIGUSR2, and begins anew; where the collector is at hand, it collects garbage first. What counts as delay is
  * what exceeds the interval of the recording.
  */
 import { renameSync, writeFileSync } from "node:fs";
@@ -18,6 +18,8 @@ function delayMs(nanoseconds) {
 process.on("SIGUSR2", () => {
   const delays = { p99: delayMs(histogram.percentile(99)), max: delayMs(histogram.max) };
   for (let i = 0; i < 3; i += 1) globalThis.gc?.();
+  // What collecting takes is nobody's delay.
+  setImmediate(() => histogram.reset());
   writeFileSync(`${file}.new`, JSON.stringify(delays));
   renameSync(`${file}.new`, file);
 });

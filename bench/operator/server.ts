@@ -33,7 +33,14 @@ const template = {
 function settled(object: StoredObject): StoredObject {
   const now = Date.now();
   const kronJob = object as unknown as KronJob;
-  const observed = { kronJob, jobs: new Map(), direct: new Set<string>(), tombstones: new Map(), template: null };
+  const observed = {
+    kronJob,
+    jobs: new Map(),
+    direct: new Set<string>(),
+    tombstones: new Map(),
+    lost: [],
+    template: null,
+  };
   let pass = beginPass(observed, NOTHING_KNOWN, now);
   for (let effect = nextEffect(pass); effect !== null; effect = nextEffect(pass)) {
     if (effect.type === "writeStatus") return { ...object, status: effect.status };

@@ -30,7 +30,7 @@ const NOTES = [
   "P7: Kron and PostgreSQL sync every claim to disk; Redis does so only where it is said to, and else may lose the last second. Kron never begins an occurrence twice, unless a crash cut it off; the queues deliver at least once.",
   "P7: all take turns, each round with a fresh process and a fresh server. All is due at a whole second; Kron, whose finest grain is a minute, is told by its injected clock that this second begins one, so that nobody measures what else the machine does at every full minute.",
   "P7: the queues are set up as their pages on performance advise (BullMQ: 100 at a time; graphile-worker: 24 at a time, a local queue of 500, a look every 100 ms; pg-boss: batches of 1,000, a look every 0.5 s, the shortest it takes, one handler for a whole batch; Agenda: 1,000 at a time, a look every 100 ms). `delayed jobs` happen once; `job schedulers` come again by their expression, as Kron's tasks do.",
-  "P7: starts over HTTP are not measured, because the program has none yet. Bree is left out: each of its jobs is a thread of its own.",
+  "P7: starts over HTTP are measured apart, with P9. Bree is left out: each of its jobs is a thread of its own.",
 ];
 
 function withThroughput(result, count) {

@@ -38,7 +38,7 @@ export function measureFirstSight(raws: readonly object[], rounds: number): Reco
 function seen(definition: JobDefinition, now: number): void {
   const compiled = compileRule(definition);
   const definitionHash = sha256Hex(canonicalRuleText(definition));
-  const first = firstSight({ compiled, definitionHash, isSuspended: definition.policy.suspend }, now);
+  const first = firstSight({ compiled, definitionHash, isSuspended: definition.policy.suspend, stopAt: null }, now);
   if (first === null) throw new Error(`${definition.identity} is not simple`);
   const { document, facts } = first;
   written([{ type: "persist", params: { document, facts, claimedBy: null } }], compiled, definition.identity);

@@ -28,30 +28,31 @@ export const systemClock: Clock = {
 };
 
 class SystemTimer implements Timer {
-  private handle: NodeJS.Timeout;
+  #handle: NodeJS.Timeout;
+  readonly #dueMs: number;
+  readonly #callback: () => void;
 
-  constructor(
-    private readonly dueMs: number,
-    private readonly callback: () => void,
-  ) {
-    this.handle = this.sleep();
+  constructor(dueMs: number, callback: () => void) {
+    this.#dueMs = dueMs;
+    this.#callback = callback;
+    this.#handle = this.#sleep();
   }
 
   cancel(): void {
-    clearTimeout(this.handle);
+    clearTimeout(this.#handle);
   }
 
   /** Long waits go in pieces; and Node rounds, so that a timer may fire a fraction of a millisecond early. */
-  private sleep(): NodeJS.Timeout {
-    const waitMs = Math.ceil(this.dueMs - performance.now());
-    return setTimeout(() => this.fired(), Math.min(Math.max(waitMs, 0), LONGEST_NODE_TIMER_MS));
+  #sleep(): NodeJS.Timeout {
+    const waitMs = Math.ceil(this.#dueMs - performance.now());
+    return setTimeout(() => this.#fired(), Math.min(Math.max(waitMs, 0), LONGEST_NODE_TIMER_MS));
   }
 
-  private fired(): void {
-    if (performance.now() < this.dueMs) {
-      this.handle = this.sleep();
+  #fired(): void {
+    if (performance.now() < this.#dueMs) {
+      this.#handle = this.#sleep();
     } else {
-      this.callback();
+      this.#callback();
     }
   }
 }

@@ -3,7 +3,9 @@
  * its life the daemon is. Events come in here and are taken one after another; what the chart asks for is handed to those
  * who carry it out. Everybody else asks (`machines/supervisor-phase.ts`).
  */
+
 import { KronError } from "../core/base/errors/kron-error.js";
+import { messageOf } from "../core/base/errors/message.js";
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { advance, begin } from "../machines/advance.js";
 import { type SupervisorSnapshot, supervisorMachine } from "../machines/supervisor.machine.js";
@@ -149,6 +151,6 @@ function codeOf(cause: unknown): ErrorCode {
 
 function errorOf(cause: unknown): KronError {
   if (cause instanceof KronError) return cause;
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   return new KronError("invariant-broken", message, { component: "scheduler", operation: "run", cause });
 }

@@ -2,8 +2,10 @@
  * One look at all processes of the machine, in slices, so that nobody waits long for it; and shared, so that ending a
  * hundred trees at once does not look a hundred times.
  */
+
 import * as fs from "node:fs";
 import { type ProcessStat, readStat } from "./process-identity.js";
+import { turnOfLoop } from "./turns.js";
 
 export interface SeenProcess extends ProcessStat {
   /** Which run it says it belongs to; null when it says nothing, or we may not look. */
@@ -17,19 +19,19 @@ const SCAN_SLICE = 200;
 const ATTEMPT_NAME = "KRON_ATTEMPT_ID=";
 
 export class ProcessScanner {
-  private running: Promise<unknown> = Promise.resolve();
-  private queued: Promise<readonly SeenProcess[]> | null = null;
+  #running: Promise<unknown> = Promise.resolve();
+  #queued: Promise<readonly SeenProcess[]> | null = null;
 
   /** A scan that begins after this call. Everybody who asks before it begins shares it. */
   scan(): Promise<readonly SeenProcess[]> {
-    if (this.queued === null) {
-      this.queued = this.running.then(() => {
-        this.queued = null;
+    if (this.#queued === null) {
+      this.#queued = this.#running.then(() => {
+        this.#queued = null;
         return scanOnce();
       });
-      this.running = this.queued.catch(() => undefined);
+      this.#running = this.#queued.catch(() => undefined);
     }
-    return this.queued;
+    return this.#queued;
   }
 }
 
@@ -39,7 +41,7 @@ async function scanOnce(): Promise<readonly SeenProcess[]> {
   for (const name of fs.readdirSync("/proc")) {
     const pid = Number(name);
     if (!Number.isInteger(pid) || pid <= KTHREADD_PID || pid === process.pid) continue;
-    if (++looked % SCAN_SLICE === 0) await eventLoopTurn();
+    if (++looked % SCAN_SLICE === 0) await turnOfLoop();
     const stat = readStat(pid);
     if (typeof stat !== "object" || stat.parentPid === KTHREADD_PID) continue;
     found.push({ ...stat, attemptId: attemptOf(pid) });
@@ -56,8 +58,4 @@ function attemptOf(pid: number): string | null {
   } catch {
     return null;
   }
-}
-
-function eventLoopTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -49,29 +49,30 @@ class ProcessTree {
    * The group's number is ours while its leader is, and stays so while anyone is in the group. Only a leader with another
    * birth shows that the number went to somebody else.
    */
-  private ownsGroup: boolean;
+  #ownsGroup: boolean;
+  readonly #target: TreeTarget;
+  readonly #scanner: ProcessScanner;
 
-  constructor(
-    private readonly target: TreeTarget,
-    private readonly scanner: ProcessScanner,
-  ) {
+  constructor(target: TreeTarget, scanner: ProcessScanner) {
+    this.#target = target;
+    this.#scanner = scanner;
     const leader = readStat(target.pid);
-    this.ownsGroup = typeof leader === "object" && leader.startTicks === target.startTicks;
+    this.#ownsGroup = typeof leader === "object" && leader.startTicks === target.startTicks;
   }
 
   /** Everything of the tree that runs now. */
   async members(): Promise<readonly SeenProcess[]> {
-    const processes = await this.scanner.scan();
-    const { pid, startTicks } = this.target;
-    if (processes.some((seen) => seen.pid === pid && seen.startTicks !== startTicks)) this.ownsGroup = false;
-    const inCgroup = this.cgroupMembers();
-    const roots = processes.filter((seen) => inCgroup.has(seen.pid) || this.belongs(seen));
+    const processes = await this.#scanner.scan();
+    const { pid, startTicks } = this.#target;
+    if (processes.some((seen) => seen.pid === pid && seen.startTicks !== startTicks)) this.#ownsGroup = false;
+    const inCgroup = this.#cgroupMembers();
+    const roots = processes.filter((seen) => inCgroup.has(seen.pid) || this.#belongs(seen));
     return withDescendants(roots, processes).filter(isRunning);
   }
 
   signal(members: readonly SeenProcess[], signal: NodeJS.Signals): void {
-    const inGroup = (member: SeenProcess) => this.ownsGroup && member.processGroup === this.target.pid;
-    if (members.some(inGroup)) send(-this.target.pid, signal);
+    const inGroup = (member: SeenProcess) => this.#ownsGroup && member.processGroup === this.#target.pid;
+    if (members.some(inGroup)) send(-this.#target.pid, signal);
     for (const member of members) {
       if (!inGroup(member) && isStillRunning(member)) send(member.pid, signal);
     }
@@ -96,22 +97,22 @@ class ProcessTree {
     for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(pollMs * 2, POLL_LONGEST_MS)) {
       const left = await this.members();
       if (left.length === 0 || performance.now() >= untilMs) return left;
-      this.killCgroup();
+      this.#killCgroup();
       this.signal(left, "SIGKILL");
       await pause(pollMs);
     }
   }
 
-  private belongs(seen: SeenProcess): boolean {
-    const { pid, startTicks, attemptId } = this.target;
+  #belongs(seen: SeenProcess): boolean {
+    const { pid, startTicks, attemptId } = this.#target;
     if (seen.attemptId === attemptId || (seen.pid === pid && seen.startTicks === startTicks)) return true;
-    return this.ownsGroup && (seen.processGroup === pid || seen.session === pid);
+    return this.#ownsGroup && (seen.processGroup === pid || seen.session === pid);
   }
 
-  private cgroupMembers(): ReadonlySet<number> {
-    if (this.target.cgroup === null) return new Set();
+  #cgroupMembers(): ReadonlySet<number> {
+    if (this.#target.cgroup === null) return new Set();
     try {
-      const pids = fs.readFileSync(`${this.target.cgroup}/cgroup.procs`, "latin1").split("\n");
+      const pids = fs.readFileSync(`${this.#target.cgroup}/cgroup.procs`, "latin1").split("\n");
       return new Set(pids.filter((pid) => pid !== "").map(Number));
     } catch {
       return new Set();
@@ -119,10 +120,10 @@ class ProcessTree {
   }
 
   /** One write ends everything in it, however fast it multiplies. Kernels before 5.14 lack it: then signals must do. */
-  private killCgroup(): void {
-    if (this.target.cgroup === null) return;
+  #killCgroup(): void {
+    if (this.#target.cgroup === null) return;
     try {
-      fs.writeFileSync(`${this.target.cgroup}/cgroup.kill`, "1");
+      fs.writeFileSync(`${this.#target.cgroup}/cgroup.kill`, "1");
     } catch {
       // The signals that follow reach whoever is left.
     }

@@ -17,12 +17,12 @@ export const TIMELINE_MAX_HANDLE = 0x7fffffff;
 
 export class Timeline {
   /** Indexed by handle. */
-  private dueAt = new Float64Array(FIRST_CAPACITY);
-  private order = new Float64Array(FIRST_CAPACITY);
-  private position = new Uint32Array(FIRST_CAPACITY).fill(ABSENT);
+  #dueAt = new Float64Array(FIRST_CAPACITY);
+  #order = new Float64Array(FIRST_CAPACITY);
+  #position = new Uint32Array(FIRST_CAPACITY).fill(ABSENT);
   /** The heap: handles, the earliest first. */
-  private heap = new Uint32Array(FIRST_CAPACITY);
-  private count = 0;
+  #heap = new Uint32Array(FIRST_CAPACITY);
+  #count = 0;
 
   /** `capacity` saves growing when the number of jobs is known; it is no limit. */
   constructor(capacity = 0) {
@@ -30,30 +30,30 @@ export class Timeline {
   }
 
   reserve(capacity: number): void {
-    if (capacity > this.dueAt.length) this.growTo(capacity);
+    if (capacity > this.#dueAt.length) this.#growTo(capacity);
   }
 
   get size(): number {
-    return this.count;
+    return this.#count;
   }
 
   /** Bytes held by the arrays. */
   get byteLength(): number {
-    return this.dueAt.byteLength + this.order.byteLength + this.position.byteLength + this.heap.byteLength;
+    return this.#dueAt.byteLength + this.#order.byteLength + this.#position.byteLength + this.#heap.byteLength;
   }
 
   /** The earliest instant at which anything is due; null when nothing is. */
   peekAt(): EpochMs | null {
-    return this.count === 0 ? null : (this.dueAt[this.heap[0] as number] as number);
+    return this.#count === 0 ? null : (this.#dueAt[this.#heap[0] as number] as number);
   }
 
   /** When this handle is due; null when it is not in the timeline. */
   atOf(handle: TimelineHandle): EpochMs | null {
-    return this.has(handle) ? (this.dueAt[handle] as number) : null;
+    return this.has(handle) ? (this.#dueAt[handle] as number) : null;
   }
 
   has(handle: TimelineHandle): boolean {
-    return handle < this.position.length && this.position[handle] !== ABSENT;
+    return handle < this.#position.length && this.#position[handle] !== ABSENT;
   }
 
   /**
@@ -62,26 +62,26 @@ export class Timeline {
    */
   set(handle: TimelineHandle, at: EpochMs, order: number): void {
     assertKey(handle, at, order);
-    if (handle >= this.dueAt.length) this.growTo(handle + 1);
-    const known = this.position[handle] as number;
-    const from = known === ABSENT ? this.count : known;
-    if (known === ABSENT) this.count += 1;
-    this.dueAt[handle] = at;
-    this.order[handle] = order;
-    this.place(handle, from);
-    this.siftDown(handle, this.siftUp(handle, from));
+    if (handle >= this.#dueAt.length) this.#growTo(handle + 1);
+    const known = this.#position[handle] as number;
+    const from = known === ABSENT ? this.#count : known;
+    if (known === ABSENT) this.#count += 1;
+    this.#dueAt[handle] = at;
+    this.#order[handle] = order;
+    this.#place(handle, from);
+    this.#siftDown(handle, this.#siftUp(handle, from));
   }
 
   /** False when it was not there. */
   remove(handle: TimelineHandle): boolean {
     if (!this.has(handle)) return false;
-    const hole = this.position[handle] as number;
-    this.position[handle] = ABSENT;
-    this.count -= 1;
-    if (hole < this.count) {
-      const last = this.heap[this.count] as number;
-      this.place(last, hole);
-      this.siftDown(last, this.siftUp(last, hole));
+    const hole = this.#position[handle] as number;
+    this.#position[handle] = ABSENT;
+    this.#count -= 1;
+    if (hole < this.#count) {
+      const last = this.#heap[this.#count] as number;
+      this.#place(last, hole);
+      this.#siftDown(last, this.#siftUp(last, hole));
     }
     return true;
   }
@@ -89,75 +89,84 @@ export class Timeline {
   /** Takes out what is due at or before `now`, in order, at most `limit` of it: the rest stays for the next call. */
   popDue(now: EpochMs, limit: number = Number.POSITIVE_INFINITY): TimelineHandle[] {
     const due: TimelineHandle[] = [];
-    while (this.count > 0 && due.length < limit) {
-      const first = this.heap[0] as number;
-      if ((this.dueAt[first] as number) > now) break;
+    while (this.#count > 0 && due.length < limit) {
+      const first = this.#heap[0] as number;
+      if ((this.#dueAt[first] as number) > now) break;
       due.push(first);
       this.remove(first);
     }
     return due;
   }
 
-  clear(): void {
-    this.position.fill(ABSENT);
-    this.count = 0;
+  /** The same, and all of it stays: in no order. */
+  due(now: EpochMs): TimelineHandle[] {
+    const due: TimelineHandle[] = [];
+    const visit = this.#count === 0 ? [] : [0];
+    for (let at = visit.pop(); at !== undefined; at = visit.pop()) {
+      const handle = this.#heap[at] as number;
+      if ((this.#dueAt[handle] as number) > now) continue;
+      due.push(handle);
+      const first = at * ARITY + 1;
+      for (let child = first; child < Math.min(first + ARITY, this.#count); child++) visit.push(child);
+    }
+    return due;
   }
 
-  private siftUp(handle: number, from: number): number {
+  #siftUp(handle: number, from: number): number {
     let at = from;
     while (at > 0) {
       const above = Math.floor((at - 1) / ARITY);
-      const parent = this.heap[above] as number;
-      if (!this.isBefore(handle, parent)) break;
-      this.place(parent, at);
+      const parent = this.#heap[above] as number;
+      if (!this.#isBefore(handle, parent)) break;
+      this.#place(parent, at);
       at = above;
     }
-    this.place(handle, at);
+    this.#place(handle, at);
     return at;
   }
 
-  private siftDown(handle: number, from: number): void {
+  #siftDown(handle: number, from: number): void {
     let at = from;
     for (;;) {
-      const below = this.firstChildOf(at);
-      const child = below < 0 ? handle : (this.heap[below] as number);
-      if (below < 0 || !this.isBefore(child, handle)) break;
-      this.place(child, at);
+      const below = this.#firstChildOf(at);
+      const child = below < 0 ? handle : (this.#heap[below] as number);
+      if (below < 0 || !this.#isBefore(child, handle)) break;
+      this.#place(child, at);
       at = below;
     }
-    this.place(handle, at);
+    this.#place(handle, at);
   }
 
   /** The position of the earliest child; -1 for a leaf. */
-  private firstChildOf(parent: number): number {
+  #firstChildOf(parent: number): number {
     const start = parent * ARITY + 1;
-    if (start >= this.count) return -1;
-    const end = Math.min(start + ARITY, this.count);
+    if (start >= this.#count) return -1;
+    const end = Math.min(start + ARITY, this.#count);
     let best = start;
     for (let at = start + 1; at < end; at++) {
-      if (this.isBefore(this.heap[at] as number, this.heap[best] as number)) best = at;
+      if (this.#isBefore(this.#heap[at] as number, this.#heap[best] as number)) best = at;
     }
     return best;
   }
 
-  private isBefore(a: number, b: number): boolean {
-    const byInstant = (this.dueAt[a] as number) - (this.dueAt[b] as number);
+  #isBefore(a: number, b: number): boolean {
+    const byInstant = (this.#dueAt[a] as number) - (this.#dueAt[b] as number);
     if (byInstant !== 0) return byInstant < 0;
-    const byOrder = (this.order[a] as number) - (this.order[b] as number);
+    const byOrder = (this.#order[a] as number) - (this.#order[b] as number);
     return byOrder !== 0 ? byOrder < 0 : a < b;
   }
 
-  private place(handle: number, at: number): void {
-    this.heap[at] = handle;
-    this.position[handle] = at;
+  #place(handle: number, at: number): void {
+    this.#heap[at] = handle;
+    this.#position[handle] = at;
   }
 
-  private growTo(needed: number): void {
-    const capacity = grownCapacity(this.dueAt.length, needed);
-    this.dueAt = copied(this.dueAt, new Float64Array(capacity));
-    this.order = copied(this.order, new Float64Array(capacity));
-    this.heap = copied(this.heap, new Uint32Array(capacity));
-    this.position = copied(this.position, new Uint32Array(capacity).fill(ABSENT));
+  #growTo(needed: number): void {
+    const capacity = grownCapacity(this.#dueAt.length, needed);
+    this.#dueAt = copied(this.#dueAt, new Float64Array(capacity));
+    this.#order = copied(this.#order, new Float64Array(capacity));
+    this.#heap = copied(this.#heap, new Uint32Array(capacity));
+    this.#position = copied(this.#position, new Uint32Array(capacity).fill(ABSENT));
   }
 }
 

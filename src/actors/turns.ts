@@ -71,3 +71,76 @@ async function mergeRuns(source: Uint32Array, target: Uint32Array, width: number
     }
   }
 }
+
+/** Keys of 32 bits are sorted by a digit at a time, the last one first; so many places are counted for each. */
+const DIGIT_BITS = 11;
+const DIGITS = 3;
+/** Counted and moved before everything else has its turn. */
+const MOVED_PER_TURN = 32_768;
+
+/** The values in the order of their keys, by place; equal ones stay as they are. Takes three rounds, whatever there is. */
+export async function sortByKeys(
+  values: Uint32Array<ArrayBuffer>,
+  keys: Uint32Array<ArrayBuffer>,
+): Promise<Uint32Array<ArrayBuffer>> {
+  let [from, to] = [
+    { values, keys },
+    { values: new Uint32Array(values.length), keys: new Uint32Array(values.length) },
+  ];
+  const spare = { values: new Uint32Array(values.length), keys: new Uint32Array(values.length) };
+  for (let digit = 0; digit < DIGITS; digit++) {
+    await moveByDigit(from, to, digit * DIGIT_BITS);
+    // What was handed in stays as it is.
+    [from, to] = [to, digit === 0 ? spare : from];
+  }
+  return from.values;
+}
+
+interface Keyed {
+  readonly values: Uint32Array<ArrayBuffer>;
+  readonly keys: Uint32Array<ArrayBuffer>;
+}
+
+async function moveByDigit(from: Keyed, to: Keyed, shift: number): Promise<void> {
+  const mask = (1 << DIGIT_BITS) - 1;
+  const places = new Uint32Array(mask + 2);
+  const count = from.keys.length;
+  for (let start = 0; start < count; start += MOVED_PER_TURN) {
+    const end = Math.min(count, start + MOVED_PER_TURN);
+    countDigits(from.keys.subarray(start, end), places, shift, mask);
+    if (end < count) await turnOfLoop();
+  }
+  for (let digit = 1; digit < places.length; digit++) {
+    places[digit] = (places[digit] as number) + (places[digit - 1] as number);
+  }
+  for (let start = 0; start < count; start += MOVED_PER_TURN) {
+    const end = Math.min(count, start + MOVED_PER_TURN);
+    moveStretch(from, to, places, { start, end, shift, mask });
+    if (end < count) await turnOfLoop();
+  }
+}
+
+function countDigits(keys: Uint32Array, places: Uint32Array, shift: number, mask: number): void {
+  for (let at = 0; at < keys.length; at++) {
+    const next = (((keys[at] as number) >>> shift) & mask) + 1;
+    places[next] = (places[next] as number) + 1;
+  }
+}
+
+interface Stretch {
+  readonly start: number;
+  readonly end: number;
+  readonly shift: number;
+  readonly mask: number;
+}
+
+function moveStretch(from: Keyed, to: Keyed, places: Uint32Array, { start, end, shift, mask }: Stretch): void {
+  for (let at = start; at < end; at++) {
+    const key = from.keys[at] as number;
+    const digit = (key >>> shift) & mask;
+    const place = places[digit] as number;
+    places[digit] = place + 1;
+    to.keys[place] = key;
+    to.values[place] = from.values[at] as number;
+  }
+}

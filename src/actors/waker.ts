@@ -31,59 +31,64 @@ export function sleepMs(now: EpochMs, dueAt: EpochMs | null): number {
 }
 
 export class Waker {
-  private timer: Timer | null = null;
-  private isRunning = false;
-  private plannedMs = 0;
-  private last: { readonly wallAt: EpochMs; readonly monotonicMs: number };
+  #timer: Timer | null = null;
+  #isRunning = false;
+  #plannedMs = 0;
+  #last: { readonly wallAt: EpochMs; readonly monotonicMs: number };
+  readonly #clock: Clock;
+  readonly #nextDueAt: () => EpochMs | null;
+  readonly #onWake: (wake: Wake) => void;
 
   /** `nextDueAt` is asked before every sleep; `onWake` should take out what is due. */
-  constructor(
-    private readonly clock: Clock,
-    private readonly nextDueAt: () => EpochMs | null,
-    private readonly onWake: (wake: Wake) => void,
-  ) {
-    this.last = { wallAt: clock.now(), monotonicMs: clock.monotonicMs() };
+  constructor(clock: Clock, nextDueAt: () => EpochMs | null, onWake: (wake: Wake) => void) {
+    this.#clock = clock;
+    this.#nextDueAt = nextDueAt;
+    this.#onWake = onWake;
+    this.#last = { wallAt: clock.now(), monotonicMs: clock.monotonicMs() };
   }
 
   /** Begins to sleep; call it again whenever something earlier may have become due. */
   arm(): void {
-    this.isRunning = true;
-    this.timer?.cancel();
-    const monotonicMs = this.clock.monotonicMs();
+    this.#isRunning = true;
+    this.#timer?.cancel();
+    const monotonicMs = this.#clock.monotonicMs();
     // A wake that is overdue stays so: sleeping anew does not make up for the time that was lost.
-    const isOverdue = this.timer !== null && this.plannedMs < monotonicMs;
-    const delayMs = isOverdue ? 0 : sleepMs(this.clock.now(), this.nextDueAt());
-    this.plannedMs = isOverdue ? this.plannedMs : monotonicMs + delayMs;
-    this.timer = this.clock.after(delayMs, () => this.wake());
+    const isOverdue = this.#timer !== null && this.#plannedMs < monotonicMs;
+    const delayMs = isOverdue ? 0 : sleepMs(this.#clock.now(), this.#nextDueAt());
+    this.#plannedMs = isOverdue ? this.#plannedMs : monotonicMs + delayMs;
+    this.#timer = this.#clock.after(delayMs, () => this.#wake());
+  }
+
+  /** What a wake would find now: whoever looks before it comes has lost the same time. */
+  peek(): Wake {
+    return this.#found(this.#clock.now(), this.#clock.monotonicMs());
   }
 
   /** Whether the next wake will find that the clock was moved, or that it comes later than this. */
   isBehind(lateMs: number): boolean {
-    if (!this.isRunning) return false;
-    const monotonicMs = this.clock.monotonicMs();
-    return (
-      monotonicMs - this.plannedMs > lateMs || Math.abs(this.driftMs(this.clock.now(), monotonicMs)) > CLOCK_JUMP_MS
-    );
+    if (!this.#isRunning) return false;
+    const found = this.peek();
+    return found.lateMs > lateMs || found.jumpMs !== null;
   }
 
   stop(): void {
-    this.isRunning = false;
-    this.timer?.cancel();
-    this.timer = null;
+    this.#isRunning = false;
+    this.#timer?.cancel();
+    this.#timer = null;
   }
 
-  private wake(): void {
-    const wallAt = this.clock.now();
-    const monotonicMs = this.clock.monotonicMs();
-    const driftMs = this.driftMs(wallAt, monotonicMs);
-    const lateMs = Math.max(0, Math.round(monotonicMs - this.plannedMs));
-    this.last = { wallAt, monotonicMs };
-    this.timer = null;
-    this.onWake({ now: wallAt, jumpMs: Math.abs(driftMs) > CLOCK_JUMP_MS ? driftMs : null, lateMs });
-    if (this.isRunning && this.timer === null) this.arm();
+  #wake(): void {
+    const [wallAt, monotonicMs] = [this.#clock.now(), this.#clock.monotonicMs()];
+    const found = this.#found(wallAt, monotonicMs);
+    this.#last = { wallAt, monotonicMs };
+    this.#timer = null;
+    this.#onWake(found);
+    if (this.#isRunning && this.#timer === null) this.arm();
   }
 
-  private driftMs(wallAt: EpochMs, monotonicMs: number): number {
-    return Math.round(wallAt - this.last.wallAt - (monotonicMs - this.last.monotonicMs));
+  #found(wallAt: EpochMs, monotonicMs: number): Wake {
+    const driftMs = Math.round(wallAt - this.#last.wallAt - (monotonicMs - this.#last.monotonicMs));
+    const lateMs = this.#isRunning ? Math.max(0, Math.round(monotonicMs - this.#plannedMs)) : 0;
+    return { now: wallAt, jumpMs: Math.abs(driftMs) > CLOCK_JUMP_MS ? driftMs : null, lateMs };
   }
 }

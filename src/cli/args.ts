@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { messageOf } from "../core/base/errors/message.js";
 import { nearest } from "../core/job/suggest.js";
 import { usageError } from "./exit.js";
 
@@ -145,7 +146,7 @@ function unknownOption(specs: readonly OptionSpec[], argv: readonly string[]): E
 }
 
 function firstSentence(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return (message.split(/\. |\n/)[0] ?? message).replace(/\.$/, "");
 }
 

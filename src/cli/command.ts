@@ -11,6 +11,15 @@ export interface CommandSpec {
   /** A paragraph or two for `--help`, with an example. */
   readonly details: string;
   readonly options: readonly OptionSpec[];
+  /** Where the first word says what is to be done: what each of these words takes, beside what all of them do. */
+  readonly verbs?: { readonly common: readonly OptionSpec[]; readonly specs: Readonly<Record<string, VerbSpec>> };
+}
+
+export interface VerbSpec {
+  /** What follows the word in the usage line. */
+  readonly takes: string;
+  readonly summary: string;
+  readonly options: readonly OptionSpec[];
 }
 
 /** Gives an exit code: one of `EXIT`, but where a command passes on that of a job. */

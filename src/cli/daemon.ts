@@ -4,24 +4,17 @@
 
 import { exitStatusOf } from "../core/base/errors/exit-status.js";
 import { KronError } from "../core/base/errors/kron-error.js";
+import type { Result } from "../core/base/result.js";
 import { ControlClient, ControlError } from "../krond/control/client.js";
-import type { ControlRequest } from "../krond/control/protocol.js";
 import { socketPathIn } from "../krond/state/directory.js";
+import type { OperationRequest } from "../operations/registry.js";
+import type { StorePlace } from "../persist/backends.js";
 import { readMarker } from "../persist/marker.js";
 import type { StateReader } from "../persist/store.js";
 import type { ParsedArgs } from "./args.js";
-import { CliError, EXIT, type ExitCode } from "./exit.js";
+import { CliError, EXIT, EXIT_OF_KIND } from "./exit.js";
 import type { CliIo } from "./io.js";
 import { stateDirectoryOf } from "./state-options.js";
-
-const EXIT_OF_KIND: Readonly<Record<ControlError["kind"], ExitCode>> = {
-  "not-found": EXIT.usage,
-  refused: EXIT.usage,
-  "bad-request": EXIT.usage,
-  forbidden: EXIT.usage,
-  "no-answer": EXIT.fatal,
-  failed: EXIT.fatal,
-};
 
 export function stateFailure(error: KronError): CliError {
   return new CliError(exitStatusOf(error.code), error.message, error.hint);
@@ -67,7 +60,7 @@ async function talk<T>(client: ControlClient, use: (client: ControlClient) => Pr
   }
 }
 
-export async function askDaemon(args: ParsedArgs, io: CliIo, request: ControlRequest): Promise<unknown> {
+export async function askDaemon(args: ParsedArgs, io: CliIo, request: OperationRequest): Promise<unknown> {
   return withDaemon(args, io, (client) => client.ask(request));
 }
 
@@ -83,45 +76,17 @@ export async function withDaemonOrStore<T>(
   return client === null ? readStore(directory, read) : talk(client, ask);
 }
 
-export interface Reading<T> {
-  readonly value: T;
-  readonly isLive: boolean;
-}
-
-/** Asks the daemon, or reads what the last one left behind. */
-export async function askOrRead<T>(
-  args: ParsedArgs,
-  io: CliIo,
-  request: ControlRequest,
-  read: (reader: StateReader) => Promise<T | null>,
-): Promise<Reading<T>> {
+/** Asks the daemon, or runs the same operation over what the last one left behind. */
+export async function askOrRun<T>(args: ParsedArgs, io: CliIo, request: OperationRequest): Promise<T> {
   const directory = stateDirectoryOf(args, io);
   const client = await connect(directory);
-  if (client !== null) return { value: (await talk(client, (it) => it.ask(request))) as T, isLive: true };
-  const value = await readStore(directory, async (reader) => {
-    const found = await read(reader);
-    if (found === null && "identity" in request) throw await noJob(reader, request.identity);
-    return found;
-  });
-  if (value !== null) return { value, isLive: false };
-  throw new CliError(EXIT.usage, "nothing found");
+  if (client !== null) return (await talk(client, (it) => it.ask(request))) as T;
+  // A daemon that answers needs no operation: they are not loaded for it.
+  const { answerOverStore } = await import("./offline.js");
+  return (await readStore(directory, (reader) => answerOverStore(request, reader, io))) as T;
 }
 
-/** As the daemon would say it. */
-async function noJob(reader: StateReader, identity: string): Promise<CliError> {
-  const { nearIdentity } = await import("../krond/control/near-identity.js");
-  const near = await nearIdentity(identity, identitiesOf(reader));
-  return new CliError(EXIT.usage, `no job "${identity}"`, near === null ? undefined : `did you mean "${near}"?`);
-}
-
-async function* identitiesOf(reader: StateReader): AsyncGenerator<string> {
-  const { currentDefinitions } = await import("../persist/store.js");
-  for await (const page of currentDefinitions(reader)) {
-    for (const { identity } of page) yield identity;
-  }
-}
-
-export function mustHaveState(directory: string): void {
+function mustHaveState(directory: string): void {
   const marker = readMarker(directory);
   if (marker.ok && marker.value === null) {
     throw new CliError(
@@ -136,7 +101,24 @@ export async function readStore<T>(directory: string, read: (reader: StateReader
   mustHaveState(directory);
   // A daemon that answers needs no store: what reads one is not loaded for it.
   const { openStateReader } = await import("../persist/open.js");
-  const opened = await openStateReader(directory);
+  return readOpened(await openStateReader(directory), read);
+}
+
+/** A database says for itself that nothing is in it. */
+export function mustHaveStore({ backend, at }: StorePlace): void {
+  if (backend.name !== "postgres") mustHaveState(at);
+}
+
+/** The same of a store that need not lie in the state directory. */
+export async function readPlace<T>(place: StorePlace, read: (reader: StateReader) => Promise<T>): Promise<T> {
+  mustHaveStore(place);
+  return readOpened(await place.backend.openReader(place.at), read);
+}
+
+async function readOpened<T>(
+  opened: Result<StateReader, KronError>,
+  read: (reader: StateReader) => Promise<T>,
+): Promise<T> {
   if (!opened.ok) throw stateFailure(opened.error);
   try {
     return await read(opened.value);

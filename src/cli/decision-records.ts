@@ -1,10 +1,6 @@
 /** Where decision records are found: alone, in lines of a log, in rows of a history, in the ledger of an export. */
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import { type Fields, isFields } from "../core/base/fields.js";
 
 /** undefined: it is no JSON. */
 export function parsed(text: string): unknown {

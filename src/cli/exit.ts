@@ -13,6 +13,19 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** Of what a daemon, or whoever stands in for it, says instead of doing what it was asked. */
+export const EXIT_OF_KIND = {
+  "not-found": EXIT.usage,
+  refused: EXIT.usage,
+  "bad-request": EXIT.usage,
+  conflict: EXIT.usage,
+  stale: EXIT.usage,
+  exhausted: EXIT.usage,
+  forbidden: EXIT.usage,
+  "no-answer": EXIT.fatal,
+  failed: EXIT.fatal,
+} as const satisfies Readonly<Record<string, ExitCode>>;
+
 /** Ends a command with one line for the person and the exit code for the script. */
 export class CliError extends Error {
   readonly exitCode: number;

@@ -13,11 +13,14 @@ export function nextLook(): Promise<void> {
 
 /** One file that grows. It stays the same file when another takes its name. */
 export class Tail {
-  private readonly decoder = new StringDecoder("utf8");
-  private readonly buffer = Buffer.alloc(PIECE_BYTES);
-  private offset = 0;
+  readonly #decoder = new StringDecoder("utf8");
+  readonly #buffer = Buffer.alloc(PIECE_BYTES);
+  #offset = 0;
+  readonly #handle: FileHandle;
 
-  private constructor(private readonly handle: FileHandle) {}
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
 
   static async open(path: string): Promise<Tail> {
     return new Tail(await open(path));
@@ -25,19 +28,19 @@ export class Tail {
 
   /** What came since the last time; never half a character. */
   async *news(): AsyncGenerator<string> {
-    const { size } = await this.handle.stat();
+    const { size } = await this.#handle.stat();
     // Its middle was dropped when its run ended: what is left was shown, but for what came at the very end.
-    if (size < this.offset) this.offset = size;
+    if (size < this.#offset) this.#offset = size;
     for (;;) {
-      const { bytesRead } = await this.handle.read(this.buffer, 0, PIECE_BYTES, this.offset);
+      const { bytesRead } = await this.#handle.read(this.#buffer, 0, PIECE_BYTES, this.#offset);
       if (bytesRead === 0) return;
-      this.offset += bytesRead;
-      const text = this.decoder.write(this.buffer.subarray(0, bytesRead));
+      this.#offset += bytesRead;
+      const text = this.#decoder.write(this.#buffer.subarray(0, bytesRead));
       if (text !== "") yield text;
     }
   }
 
   close(): Promise<void> {
-    return this.handle.close();
+    return this.#handle.close();
   }
 }

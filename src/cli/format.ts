@@ -2,6 +2,11 @@ import { formatDuration } from "../core/time/duration.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../core/time/instant.js";
 import type { Zone } from "../core/time/zone.js";
 
+/** `1 job`, `2 jobs`. */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** `2026-03-01 01:00:00 +01:00`: how an instant reads on the wall of a zone. */
 export function formatWall(at: EpochMs, zone: Zone): string {
   const offsetMs = zone.offsetMsAt(at);

@@ -1,13 +1,14 @@
 /** Commands for several jobs at once: which jobs patterns and tags mean, and what came of each of them. */
 
+import { matchesGlob } from "../core/job/identity-glob.js";
 import { nearest } from "../core/job/suggest.js";
 import type { ControlClient } from "../krond/control/client.js";
 import { ControlError } from "../krond/control/client.js";
-import { matchesGlob } from "../krond/control/identity-glob.js";
-import { LIST_LIMITS, type ListPage } from "../krond/control/list-request.js";
-import { CONTROL_LIMITS } from "../krond/control-answers.js";
+import type { ListPage } from "../operations/jobs/list.js";
+import { OPERATION_LIMITS } from "../operations/limits.js";
 import type { ParsedArgs } from "./args.js";
 import { EXIT, usageError } from "./exit.js";
+import { plural } from "./format.js";
 import type { CliIo } from "./io.js";
 import { printValue } from "./output.js";
 
@@ -28,7 +29,7 @@ export async function groupOf(client: ControlClient, args: ParsedArgs, verb: str
   if (positionals.length === 0 && tags.length === 0) {
     throw usageError(`${verb} takes a job`, `kron ${verb} JOB, kron ${verb} 'prod/*', or kron ${verb} --tag nightly`);
   }
-  const most = CONTROL_LIMITS.filterWords;
+  const most = OPERATION_LIMITS.filterWords;
   if (positionals.length > most || tags.length > most) throw usageError(`more than ${most} jobs or tags at once`);
   const [only] = positionals;
   const isOne = only !== undefined && positionals.length === 1 && tags.length === 0 && !isPattern(only);
@@ -59,7 +60,12 @@ async function matching(
   let after: string | null = null;
   const filter = { identities, standings: ["enabled", "suspended", "paused"] as const, tags };
   do {
-    const page: ListPage = (await client.ask({ op: "list", after, limit: LIST_LIMITS.rows, filter })) as ListPage;
+    const page: ListPage = (await client.ask({
+      op: "list",
+      after,
+      limit: OPERATION_LIMITS.listRows,
+      filter,
+    })) as ListPage;
     found.push(...page.rows.map(({ identity }) => identity));
     after = page.next;
   } while (after !== null && found.length < most);
@@ -92,6 +98,8 @@ export interface GroupWords {
   readonly summary?: (values: readonly unknown[]) => string;
   /** Nothing is told of what was done: somebody else does. */
   readonly isSilent?: true;
+  /** What there are several of; absent: jobs. */
+  readonly noun?: string;
   /** Behind the number, such as ` until 2026-03-01T00:00:00Z`. */
   readonly tail?: string;
 }
@@ -136,24 +144,20 @@ interface Done {
 
 function groupText(done: readonly Done[], asked: number, words: GroupWords): string {
   const lines = done.length > NAMED ? [] : done.map(({ identity, value }) => words.done(identity, value));
-  const of = done.length === asked ? "" : ` of ${asked}`;
-  const usual = `${words.verb} ${done.length}${of} ${jobsText(asked)}${words.tail ?? ""}`;
+  const of = done.length === asked ? "" : `${done.length} of `;
+  const usual = `${words.verb} ${of}${plural(asked, words.noun ?? "job")}${words.tail ?? ""}`;
   const summary = words.summary?.(done.map(({ value }) => value)) ?? usual;
   return `${lines.join("")}${summary === "" ? "" : `${summary}\n`}`;
 }
 
 async function wouldDo(
   identities: readonly string[],
-  { verb, tail = "" }: GroupWords,
+  { verb, tail = "", noun = "job" }: GroupWords,
   args: ParsedArgs,
   io: CliIo,
 ): Promise<number> {
   const lines = identities.map((identity) => `  ${identity}\n`).join("");
-  const text = `${identities.length} ${jobsText(identities.length)} would be ${verb}${tail}; nothing was done:\n`;
+  const text = `${plural(identities.length, noun)} would be ${verb}${tail}; nothing was done:\n`;
   await printValue({ dry_run: true, identities }, () => `${text}${lines}`, args, io);
   return EXIT.ok;
-}
-
-function jobsText(count: number): string {
-  return count === 1 ? "job" : "jobs";
 }

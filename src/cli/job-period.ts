@@ -1,11 +1,9 @@
 /** `JOB@PERIOD` on a command line: the period by its name, or by a time of day that is near it. */
-import { SETTINGS_DEFAULTS } from "../core/config/settings.js";
 import { type EpochMs, formatInstant, parseInstant } from "../core/time/instant.js";
 import { isZoned, readMoment } from "../core/time/moment.js";
 import type { WhyAnswer } from "../core/why/facts.js";
-import { readWhy } from "../krond/state/why.js";
 import type { ParsedArgs } from "./args.js";
-import { askOrRead } from "./daemon.js";
+import { askOrRun } from "./daemon.js";
 import { usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
 import { momentOf, viewerZone } from "./moments.js";
@@ -57,11 +55,6 @@ export interface WhyQuestion {
   readonly at: EpochMs | null;
 }
 
-export async function whyAnswer(question: WhyQuestion, args: ParsedArgs, io: CliIo): Promise<WhyAnswer> {
-  const { identity, periodAt, at } = question;
-  const now = at ?? io.now();
-  const { value } = await askOrRead(args, io, { op: "why" as const, ...question }, (reader) => {
-    return readWhy(reader, { identity, periodAt, now, ledger: SETTINGS_DEFAULTS.ledger, isAlive: false });
-  });
-  return value;
+export function whyAnswer(question: WhyQuestion, args: ParsedArgs, io: CliIo): Promise<WhyAnswer> {
+  return askOrRun(args, io, { op: "why", ...question });
 }

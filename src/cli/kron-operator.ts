@@ -3,9 +3,7 @@
 import { ENGINE_VERSION } from "../core/base/version.js";
 import { lazily } from "./command.js";
 import { OPERATOR } from "./commands/specs/operator.js";
-import { EXIT } from "./exit.js";
-import { systemIo } from "./io.js";
-import { runProgram } from "./program.js";
+import { endAtOnce, main } from "./main.js";
 
 const PROGRAM = {
   name: "kron-operator",
@@ -14,12 +12,4 @@ const PROGRAM = {
   commands: [lazily({ ...OPERATOR, name: "start" }, async () => (await import("./commands/operator.js")).run)],
 };
 
-runProgram(PROGRAM, process.argv.slice(2), systemIo()).then(
-  (exitCode) => process.exit(exitCode),
-  (error: unknown) => {
-    process.stderr.write(
-      `kron-operator: internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
-    process.exit(EXIT.fatal);
-  },
-);
+main(PROGRAM, endAtOnce);

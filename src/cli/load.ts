@@ -2,25 +2,22 @@ import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { hostTimezone } from "../actors/host-zone.js";
+import { type Configuration, loadConfiguration } from "../actors/pool/load/configuration.js";
 import { LIMITS } from "../core/base/limits.js";
-import { crontabFormOf } from "../core/config/crontab/report.js";
+import { crontabFormOf, crontabOwnerOf } from "../core/config/crontab/report.js";
 import { formatProblem } from "../core/config/format-problem.js";
 import type { LocatedJob } from "../core/config/located.js";
 import { configFormatOf } from "../core/config/readers.js";
 import { formatOfText } from "../core/config/text-format.js";
 import { editDistance } from "../core/job/suggest.js";
-import {
-  type ConfigCheck,
-  type ConfigFinding,
-  type ConfigSource,
-  type Configuration,
-  loadConfiguration,
-} from "../persist/configuration.js";
+import { zoneOf } from "../core/time/zone.js";
+import { CONFIG_OPEN_FLAGS, type ConfigFinding, type ConfigSource } from "../persist/config-files.js";
 import type { ParsedArgs } from "./args.js";
-import { crontabSource } from "./commands/krond/crontab-source.js";
 import { CliError, EXIT, usageError } from "./exit.js";
+import { plural } from "./format.js";
 import type { CliIo } from "./io.js";
-import { type KronJobReading, readKronJobSource } from "./kube/kron-job-file.js";
+import { withKronJobs } from "./kube/kron-job-file.js";
 import { findKronJob, noteMissingUids } from "./kube/kron-job-names.js";
 import { hasColour } from "./style.js";
 import { readTextFile } from "./text-file.js";
@@ -28,12 +25,16 @@ import { readTextFile } from "./text-file.js";
 const SYSTEM_DIRECTORY = "/etc/krond.d";
 
 /** --config, $KRON_CONFIG, /etc/krond.d, $XDG_CONFIG_HOME/krond: the first that is given or there. */
-export function findConfiguration(args: ParsedArgs, io: CliIo): string {
+function foundConfiguration(args: ParsedArgs, io: CliIo): string | undefined {
   const given = args.text("config") ?? io.env["KRON_CONFIG"];
   if (given !== undefined && given !== "") return given;
   const home = io.env["HOME"] ?? homedir();
   const personal = join(io.env["XDG_CONFIG_HOME"] || join(home, ".config"), "krond");
-  const found = [SYSTEM_DIRECTORY, personal].find((directory) => existsSync(directory));
+  return [SYSTEM_DIRECTORY, personal].find((directory) => existsSync(directory));
+}
+
+function findConfiguration(args: ParsedArgs, io: CliIo): string {
+  const found = foundConfiguration(args, io);
   if (found !== undefined) return found;
   throw usageError(
     "no configuration found",
@@ -46,16 +47,42 @@ export async function loadJobs(args: ParsedArgs, io: CliIo): Promise<Configurati
   return loadSources(await configuredSources(args, io), args, io);
 }
 
+/** As `loadJobs`; nothing where there are no files, as on a node of several. */
+export async function loadJobsIfAny(args: ParsedArgs, io: CliIo): Promise<Configuration["jobs"]> {
+  const isAny = args.all("crontab").length > 0 || foundConfiguration(args, io) !== undefined;
+  return isAny ? (await loadJobs(args, io)).jobs : [];
+}
+
 /** As `loadJobs`, of the files and directories that the command was given, when it was given any. */
 export async function loadAllJobs(args: ParsedArgs, io: CliIo): Promise<Configuration> {
   return loadSources(await configurationSources(args, io), args, io);
 }
 
+/** What cron would take the file for: its place tells the form and the owner. */
+function crontabSource(name: string, io: CliIo): ConfigSource {
+  const path = resolve(io.cwd, name);
+  const form = crontabFormOf(path) ?? "user";
+  const zone = zoneOf(hostTimezone());
+  const timezone = zone.ok ? zone.value.id : "UTC";
+  return { path, name, crontab: { form, timezone, owner: form === "user" ? crontabOwnerOf(path) : null } };
+}
+
+export interface NamedSources {
+  /** null: crontabs alone need no configuration. */
+  readonly configuration: string | null;
+  readonly crontabs: readonly ConfigSource[];
+}
+
 /** What --config and --crontab name, or what is found without them. */
-async function configuredSources(args: ParsedArgs, io: CliIo): Promise<readonly ConfigSource[]> {
+export function namedSources(args: ParsedArgs, io: CliIo): NamedSources {
   const crontabs = args.all("crontab").map((name) => crontabSource(name, io));
   const isAlone = crontabs.length > 0 && args.text("config") === undefined && !io.env["KRON_CONFIG"];
-  return isAlone ? crontabs : [await sourceOf(findConfiguration(args, io), io), ...crontabs];
+  return { configuration: isAlone ? null : findConfiguration(args, io), crontabs };
+}
+
+async function configuredSources(args: ParsedArgs, io: CliIo): Promise<readonly ConfigSource[]> {
+  const { configuration, crontabs } = namedSources(args, io);
+  return configuration === null ? crontabs : [await sourceOf(configuration, io), ...crontabs];
 }
 
 /** What the command was given: files of any kind, "-" for standard input, directories; else as `configuredSources`. */
@@ -69,7 +96,7 @@ export async function configurationSources(args: ParsedArgs, io: CliIo): Promise
 }
 
 /** Files of Kron's own tell by their names what they are, crontabs by their place, their name or what is in them. */
-async function sourceOf(name: string, io: CliIo): Promise<ConfigSource> {
+export async function sourceOf(name: string, io: CliIo): Promise<ConfigSource> {
   if (name === "-") return inputSource(io);
   const path = resolve(io.cwd, name);
   const isNamed = crontabFormOf(path) !== null || /^(crontab|.*\.(crontab|cron))$/.test(basename(path));
@@ -80,16 +107,15 @@ async function sourceOf(name: string, io: CliIo): Promise<ConfigSource> {
 async function inputSource(io: CliIo): Promise<ConfigSource> {
   const name = "standard input";
   const { text } = await readTextFile("-", LIMITS.yamlFileBytes, io);
-  const format = formatOfText(text);
-  const given = { text, format: format === "crontab" ? ("yaml" as const) : format };
-  return format === "crontab" ? { ...crontabSource("crontab", io), given } : { path: name, name, given };
+  const given = { text, format: formatOfText(text) };
+  return given.format === "crontab" ? { ...crontabSource("crontab", io), given } : { path: name, name, given };
 }
 
 /** Enough of a file to tell what it is. */
 const LOOKED_AT_BYTES = 64 * 1024;
 
 async function holdsCrontab(path: string): Promise<boolean> {
-  const handle = await open(path).catch(() => null);
+  const handle = await open(path, CONFIG_OPEN_FLAGS).catch(() => null);
   if (handle === null) return false;
   try {
     if (!(await handle.stat()).isFile()) return false;
@@ -100,39 +126,28 @@ async function holdsCrontab(path: string): Promise<boolean> {
   }
 }
 
-/** Files of Kron's own, crontabs, and KronJobs of Kubernetes, with everything that is wrong with any of them. */
-export async function loadAny(sources: readonly ConfigSource[], check?: ConfigCheck): Promise<Configuration> {
-  const own: ConfigSource[] = [];
-  const readings: (KronJobReading & { readonly name: string })[] = [];
-  for (const source of sources) {
-    const reading = await readKronJobSource(source);
-    if (reading === null) own.push(source);
-    else readings.push({ name: source.name, ...reading });
-  }
-  const loaded = await loadConfiguration(own, check);
-  return {
-    ...loaded,
-    files: [...loaded.files, ...readings.map(({ name }) => name)],
-    jobs: [...loaded.jobs, ...readings.flatMap(({ jobs }) => jobs)],
-    findings: [...loaded.findings, ...readings.flatMap(({ findings }) => findings)],
-  };
-}
-
+/** The configuration of files of any kind, as `loadJobs` has it. */
 export async function loadSources(
   sources: readonly ConfigSource[],
   args: ParsedArgs,
   io: CliIo,
 ): Promise<Configuration> {
-  const configuration = await loadAny(sources);
-  if (configuration.findings.length === 0) {
-    await noteMissingUids(configuration.jobs, io);
-    return configuration;
-  }
-  const color = hasColour(args, io, io.isErrTerminal);
-  await io.err(findingsText(configuration.findings, color));
-  const count = configuration.findings.length;
+  const configuration = await loadConfiguration(await withKronJobs(sources));
+  await refuseFindings(configuration.findings, sources, args, io);
+  await noteMissingUids(configuration.jobs, io);
+  return configuration;
+}
+
+export async function refuseFindings(
+  findings: readonly ConfigFinding[],
+  sources: readonly ConfigSource[],
+  args: ParsedArgs,
+  io: CliIo,
+): Promise<void> {
+  if (findings.length === 0) return;
+  await io.err(findingsText(findings, hasColour(args, io, io.isErrTerminal)));
   const names = sources.map(({ name }) => name).join(", ");
-  throw new CliError(EXIT.configuration, `${count} ${count === 1 ? "problem" : "problems"} in ${names}`);
+  throw new CliError(EXIT.configuration, `${plural(findings.length, "problem")} in ${names}`);
 }
 
 export function findingsText(findings: readonly ConfigFinding[], color: boolean): string {

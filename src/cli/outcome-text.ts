@@ -7,6 +7,7 @@ const ENDED_FOR: Readonly<Record<string, string>> = {
   cancelled: "cancelled",
   replaced: "replaced",
   exit_unseen: "end not seen",
+  node_lost: "its node was lost",
   start_unconfirmed: "start unconfirmed",
   aborted_late: "aborted late",
 };

@@ -60,7 +60,7 @@ async function dispatch(program: Program, argv: readonly string[], io: CliIo): P
   if (command === undefined) throw unknownCommand(program, verb);
   const args = parseCommandArgs(optionsOf(command), [...leading, ...rest]);
   if (args.has("help")) {
-    await io.out(commandHelp(program, command));
+    await io.out(verbHelp(program, command, args.positionals[0] ?? "") ?? commandHelp(program, command));
     return EXIT.ok;
   }
   return command.run(args, io);
@@ -89,17 +89,34 @@ Exit codes: 0 ok, 1 usage or not found, 2 configuration, 3 state, 4 lock held, 5
 }
 
 function commandHelp(program: Program, command: Command): string {
-  return `Usage: ${program.name} ${command.name} ${command.usage}
+  const { verbs, details } = command;
+  const usage = `${program.name} ${command.name}`;
+  if (verbs === undefined) return helpText(`${usage} ${command.usage}`, details, optionsOf(command));
+  const more = `'${usage} COMMAND --help' shows what each of them takes.`;
+  return helpText(`${usage} COMMAND [OPTIONS]`, `${details.trim()}\n\n${more}`, optionsOf({ options: verbs.common }));
+}
 
-${command.details.trim()}
+/** null: the command has no such verb. */
+function verbHelp(program: Program, { name, verbs }: Command, verb: string): string | null {
+  const spec = verbs !== undefined && Object.hasOwn(verbs.specs, verb) ? verbs.specs[verb] : undefined;
+  if (verbs === undefined || spec === undefined) return null;
+  const usage = `${program.name} ${name} ${verb} ${spec.takes.replace("[OPTIONS]", "")}`.trimEnd();
+  const summary = `${spec.summary.charAt(0).toUpperCase()}${spec.summary.slice(1)}.`;
+  return helpText(`${usage} [OPTIONS]`, summary, optionsOf({ options: [...verbs.common, ...spec.options] }));
+}
+
+function helpText(usage: string, details: string, options: readonly OptionSpec[]): string {
+  return `Usage: ${usage}
+
+${details.trim()}
 
 Options:
-${optionLines(optionsOf(command))}
+${optionLines(options)}
 `;
 }
 
 /** A command's own form of a common option takes its place. */
-function optionsOf({ options }: Command): readonly OptionSpec[] {
+function optionsOf({ options }: Pick<Command, "options">): readonly OptionSpec[] {
   const own = new Set(options.map(({ name }) => name));
   return [...options, ...COMMON_OPTIONS.filter(({ name }) => !own.has(name))];
 }

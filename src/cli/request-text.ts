@@ -1,16 +1,16 @@
 /** A run that was a request, as it is on record: there is no output, there is an answer. */
 import { endingText, readEnding } from "../core/state/ending.js";
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
-import { type HistoryRow, readHistory } from "../krond/state/history.js";
+import type { HistoryRow } from "../operations/records/history.js";
 import type { ParsedArgs } from "./args.js";
-import { askOrRead } from "./daemon.js";
+import { askOrRun } from "./daemon.js";
 import type { CliIo } from "./io.js";
 
 /** Rows in which the newest run is looked for: between runs lie periods that had none. */
 const ROWS_LOOKED_AT = 200;
 
-/** The newest run, or the one of the period; null: it was no request, or there is none. */
-export async function requestRun(
+/** The newest run, or the one of the period; null: there is none. */
+export async function recordedRun(
   identity: string,
   periodAt: EpochMs | null,
   args: ParsedArgs,
@@ -18,10 +18,9 @@ export async function requestRun(
 ): Promise<HistoryRow | null> {
   const beforeAt = periodAt === null ? null : periodAt + 1;
   const request = { op: "history" as const, identity, limit: ROWS_LOOKED_AT, beforeAt };
-  const { value: rows } = await askOrRead(args, io, request, (reader) => readHistory(reader, request));
-  const runs = (rows as readonly HistoryRow[]).filter(({ started_at }) => started_at !== null);
-  const run = runs.find(({ period_id }) => periodAt === null || period_id === formatInstant(periodAt));
-  return run?.holder === "request" ? run : null;
+  const rows = await askOrRun<readonly HistoryRow[]>(args, io, request);
+  const runs = rows.filter(({ started_at }) => started_at !== null);
+  return runs.find(({ period_id }) => periodAt === null || period_id === formatInstant(periodAt)) ?? null;
 }
 
 export function requestText(row: HistoryRow): string {

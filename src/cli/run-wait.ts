@@ -4,7 +4,7 @@ import { parseInstant } from "../core/time/instant.js";
 import type { ControlClient } from "../krond/control/client.js";
 import { ControlError } from "../krond/control/client.js";
 import { exitCodeOf, UNKNOWN_END } from "../krond/state/exit-code.js";
-import type { HistoryRow } from "../krond/state/history.js";
+import type { HistoryRow } from "../operations/records/history.js";
 import { CliError } from "./exit.js";
 import { nextLook } from "./follow.js";
 import { outcomeText } from "./outcome-text.js";

@@ -1,11 +1,11 @@
 /** From flags and a scenario file to the input of a simulation; flags win over the file. */
-import { dirname, resolve } from "node:path";
+
+import { dirname } from "node:path";
+import type { Configuration } from "../actors/pool/load/configuration.js";
 import { formatProblem } from "../core/config/format-problem.js";
 import { LineIndex } from "../core/config/located.js";
 import { type EpochMs, floorToSecond, formatInstant, HOUR_MS } from "../core/time/instant.js";
-import { type Configuration, loadConfiguration } from "../persist/configuration.js";
 import { type Expectation, parseExpectation } from "../simulation/expectations.js";
-import type { RunRule } from "../simulation/run-rules.js";
 import {
   type Act,
   type Loaded,
@@ -15,11 +15,13 @@ import {
   type TimedAct,
 } from "../simulation/scenario.js";
 import { readScenario, SCENARIO_BYTES } from "../simulation/scenario-reader.js";
+import type { SimulationInput } from "../simulation/simulation.js";
 import { formatSpan, parseSpan } from "../simulation/span.js";
 import type { ParsedArgs } from "./args.js";
 import { CliError, EXIT, usageError } from "./exit.js";
+import { plural } from "./format.js";
 import type { CliIo } from "./io.js";
-import { findingsText, loadAllJobs } from "./load.js";
+import { loadAllJobs, loadSources, sourceOf } from "./load.js";
 import { momentArg } from "./moments.js";
 import { flaggedActs, flaggedRules, unwrap } from "./simulate-flags.js";
 import { hasColour } from "./style.js";
@@ -28,13 +30,7 @@ import { readTextFile } from "./text-file.js";
 const DEFAULT_HORIZON_MS = 24 * HOUR_MS;
 const LONGEST_HORIZON_MS = 100 * 366 * 24 * HOUR_MS;
 
-export interface SimulationPlan {
-  readonly loaded: Loaded;
-  readonly fromAt: EpochMs;
-  readonly toAt: EpochMs;
-  readonly seed: string;
-  readonly rules: readonly RunRule[];
-  readonly acts: readonly TimedAct[];
+export interface SimulationPlan extends Omit<SimulationInput, "versions"> {
   readonly expectations: readonly Expectation[];
 }
 
@@ -71,10 +67,7 @@ async function scenarioOf(args: ParsedArgs, io: CliIo): Promise<{ scenario: Scen
   const lines = new LineIndex(text);
   const color = hasColour(args, io, io.isErrTerminal);
   for (const located of problems) await io.err(`${formatProblem(located, lines.lineText(located.line), { color })}\n`);
-  throw new CliError(
-    EXIT.configuration,
-    `${problems.length} ${problems.length === 1 ? "problem" : "problems"} in ${name}`,
-  );
+  throw new CliError(EXIT.configuration, `${plural(problems.length, "problem")} in ${name}`);
 }
 
 // --- the configuration ---
@@ -84,12 +77,7 @@ function loadedOf({ jobs, settings }: Configuration): Loaded {
 }
 
 async function loadOther(name: string, directory: string, args: ParsedArgs, io: CliIo): Promise<Loaded> {
-  const configuration = await loadConfiguration([{ name, path: resolve(directory, name) }]);
-  const { findings } = configuration;
-  if (findings.length === 0) return loadedOf(configuration);
-  await io.err(findingsText(findings, hasColour(args, io, io.isErrTerminal)));
-  const count = `${findings.length} ${findings.length === 1 ? "problem" : "problems"}`;
-  throw new CliError(EXIT.configuration, `${count} in ${name}`);
+  return loadedOf(await loadSources([await sourceOf(name, { ...io, cwd: directory })], args, io));
 }
 
 // --- when ---

@@ -1,9 +1,11 @@
 /** How a simulation reads on a terminal. */
+
 import { formatDuration } from "../core/time/duration.js";
 import { formatFigure, type Verdict } from "../simulation/expectations.js";
 import type { Findings, JobFindings } from "../simulation/report.js";
 import { formatSpan } from "../simulation/span.js";
 import type { TimelineEntry } from "../simulation/timeline.js";
+import { plural } from "./format.js";
 import { type Paint, renderPairs, renderTable } from "./style.js";
 
 /** More rows than this only with --all: those with the most trouble first. */
@@ -108,10 +110,6 @@ function checkText({ figures, violations }: Findings, paint: Paint): string {
   if (figures.violations === 0) return paint.green("nothing ran twice, every period is accounted for");
   const shown = violations.slice(0, VIOLATIONS_SHOWN).map((what) => `\n  ${what}`);
   return paint.red(`${plural(figures.violations, "broken promise")}${shown.join("")}`);
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 export function headText({ from, to, simulated_ms: ms, interrupted, jobs }: Findings, seed: string): string {

@@ -1,6 +1,6 @@
 /** What came of a reload, or would come of it. */
 import type { PlanReport } from "../actors/supervisor/port.js";
-import type { ConfigFinding } from "../persist/configuration.js";
+import type { ConfigFinding } from "../persist/config-files.js";
 
 export interface ReloadReport {
   readonly plan: PlanReport;

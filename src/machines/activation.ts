@@ -7,7 +7,7 @@ import type { Policy } from "../core/job/definition.js";
 import { nextHintEndAt } from "../core/period/governed.js";
 import { type ActiveState, activeStates, hintsOf, holderOf, type StateDocument } from "../core/state/document.js";
 import { retryField } from "../core/state/facts.js";
-import { type EpochMs, parseInstant } from "../core/time/instant.js";
+import { type EpochMs, instantOrNull } from "../core/time/instant.js";
 import { resolve } from "./advance.js";
 import { ENGINE, type Engine } from "./engine.js";
 import { type ExecutionSnapshot, executionMachine } from "./execution.machine.js";
@@ -132,12 +132,12 @@ function waitsForRun({ period, attempts }: Activation): boolean {
 }
 
 function pauseEndAt(job: JobSnapshot): EpochMs {
-  return instantOf(job.context.document.Pause?.Until) ?? Number.NEGATIVE_INFINITY;
+  return instantOrNull(job.context.document.Pause?.Until) ?? Number.NEGATIVE_INFINITY;
 }
 
 /** S29: the process was started by an earlier daemon, so its gate is long behind it or closed. */
 function adopted(active: ActiveState, scope: JobScope): ExecutionSnapshot {
-  const startedAt = instantOf(active.StartedAt);
+  const startedAt = instantOrNull(active.StartedAt);
   return resolve(executionMachine, {
     value: { running: active.Confirmed === true ? "confirmed" : "released" },
     context: {
@@ -145,8 +145,8 @@ function adopted(active: ActiveState, scope: JobScope): ExecutionSnapshot {
         attemptId: attemptIdOf(active),
         source: active.Source ?? null,
         periodId: active.PeriodID,
-        slotAt: instantOf(active.PeriodID) ?? 0,
-        chosenAt: instantOf(active.ChosenTime) ?? 0,
+        slotAt: instantOrNull(active.PeriodID) ?? 0,
+        chosenAt: instantOrNull(active.ChosenTime) ?? 0,
         ...retryField(active),
       },
       startByAt: 0,
@@ -163,9 +163,4 @@ function adopted(active: ActiveState, scope: JobScope): ExecutionSnapshot {
 /** A document of another implementation may name no attempt: period and process name it as well. */
 function attemptIdOf(active: ActiveState): string {
   return active.AttemptID ?? `${active.Source ?? "period"}:${active.PeriodID}:${active.PID}`;
-}
-
-function instantOf(text: string | undefined): EpochMs | null {
-  const at = parseInstant(text ?? "");
-  return at.ok ? at.value : null;
 }

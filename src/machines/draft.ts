@@ -4,7 +4,8 @@
  */
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import type { LostTime } from "../core/period/cause.js";
-import { isOwnSource, isPeriod, type OccasionSource, recordedSource } from "../core/period/occasion.js";
+import { isOwnSource, type OccasionSource, recordedSource } from "../core/period/occasion.js";
+import type { PeriodGap } from "../core/period/periods.js";
 import type { ActiveRun, RunKey } from "../core/period/policy.js";
 import { activeRuns, isSameRun, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending } from "../core/state/ending.js";
@@ -21,9 +22,11 @@ import type { JobEvent } from "./job-logic.js";
 import type { PeriodSnapshot } from "./period.machine.js";
 import type { PeriodContext, PeriodEvent } from "./period-logic.js";
 
-/** A gate that was made ahead of its second, for exactly this period (S23). */
+/** A gate that was made ahead of its second, for exactly this period or slot (S23). */
 export interface GateAhead {
   readonly attemptId: string;
+  /** null for a period of the job's own schedule. */
+  readonly source: string | null;
   readonly periodId: string;
 }
 
@@ -39,7 +42,8 @@ export interface Moment {
    * nothing is begun for it. Absent: it has.
    */
   readonly isUntold?: boolean;
-  freshId(): string;
+  /** Of the attempt at this period or slot. */
+  freshId(of: Pick<AttemptParams, "source" | "periodId">): string;
 }
 
 /** What came to its end in a step, as it was then: the activation holds none of it any more. */
@@ -61,8 +65,8 @@ export class Draft {
   readonly scope: JobScope;
   readonly moment: Moment;
   readonly outward: OutwardEffect[] = [];
-  private readonly endedAttempts: Attempt[] = [];
-  private readonly endedPeriods: EndedPeriod[] = [];
+  readonly #endedAttempts: Attempt[] = [];
+  readonly #endedPeriods: EndedPeriod[] = [];
   job: JobSnapshot;
   period: PeriodSnapshot | null;
   undecided: Undecided | null;
@@ -76,7 +80,8 @@ export class Draft {
   failure: ErrorCode | null = null;
   /** The clock came for what was waited for: what it has missed by then, it has missed because the clock came late. */
   isAwaited = false;
-  private pausedTime: LostTime | null = null;
+  #pausedTime: LostTime | null = null;
+  #pauseCatchesUp = false;
 
   constructor(engine: Engine, scope: JobScope, moment: Moment, from: Activation) {
     this.engine = engine;
@@ -115,13 +120,26 @@ export class Draft {
   /** When nobody could look. */
   get lost(): readonly LostTime[] {
     const { lost = [] } = this.moment;
-    return this.pausedTime === null ? lost : [...lost, this.pausedTime];
+    return this.#pausedTime === null ? lost : [...lost, this.#pausedTime];
+  }
+
+  /** The same for a gap, by when it ended: what a pause has passed over for good is told with the end of the pause (S17). */
+  get lostToGap(): readonly LostTime[] {
+    const { lost = [] } = this.moment;
+    return this.#pauseCatchesUp ? this.lost.toSorted((one, other) => one.untilAt - other.untilAt) : lost;
   }
 
   /** S17: a pause ends in this step. */
   notePause(untilAt: EpochMs): void {
-    const { pausedFromAt = null } = standingOf(this.document);
-    if (pausedFromAt !== null) this.pausedTime = { cause: "paused", fromAt: pausedFromAt, untilAt };
+    const { pausedFromAt = null, catchesUp } = standingOf(this.document);
+    if (pausedFromAt === null) return;
+    this.#pausedTime = { cause: "paused", fromAt: pausedFromAt, untilAt };
+    this.#pauseCatchesUp = catchesUp === true;
+  }
+
+  /** It is told: once for as long as it does not grow. */
+  noteGap(gap: PeriodGap | null): void {
+    if (gap !== null) this.notedGapAt = Math.max(gap.lastAt, this.notedGapAt ?? gap.lastAt);
   }
 
   result(): Activation {
@@ -131,14 +149,14 @@ export class Draft {
 
   /** A period that is live again by now has not ended. */
   get ended(): Ended {
-    const periods = this.endedPeriods.filter(({ period }) => !this.holds(period.context.occasion.periodId));
-    return { attempts: this.endedAttempts, periods };
+    const periods = this.#endedPeriods.filter(({ period }) => !this.#holds(period.context.occasion.periodId));
+    return { attempts: this.#endedAttempts, periods };
   }
 
   tellJob(event: JobEvent): void {
     const { snapshot, effects } = advance(this.engine.job, this.job, event);
     this.job = snapshot;
-    this.route(effects, null);
+    this.#route(effects, null);
   }
 
   /** Somebody else has written the document: this one takes the place of what the job knew. */
@@ -151,7 +169,7 @@ export class Draft {
     if (this.period !== null) {
       const { snapshot, effects } = advance(this.engine.period, this.period, event);
       this.period = snapshot;
-      this.route(effects, null);
+      this.#route(effects, null);
     }
   }
 
@@ -160,10 +178,10 @@ export class Draft {
     const attempt = this.attempt(attemptId);
     if (attempt !== undefined) {
       const { snapshot, effects } = advance(this.engine.execution, attempt.execution, event);
-      this.replace({ ...attempt, execution: snapshot });
-      this.route(effects, attemptId);
+      this.#replace({ ...attempt, execution: snapshot });
+      this.#route(effects, attemptId);
       if (snapshot.matches("ended")) {
-        this.endedAttempts.push(...this.attempts.filter((other) => idOf(other) === attemptId));
+        this.#endedAttempts.push(...this.attempts.filter((other) => idOf(other) === attemptId));
         this.attempts = this.attempts.filter((other) => idOf(other) !== attemptId);
       }
     }
@@ -173,7 +191,7 @@ export class Draft {
   tellClaimedPeriod(attemptId: string, event: PeriodEvent): void {
     const attempt = this.attempt(attemptId);
     if (attempt !== undefined && attempt.period !== null) {
-      this.replace({ ...attempt, period: advance(this.engine.period, attempt.period, event).snapshot });
+      this.#replace({ ...attempt, period: advance(this.engine.period, attempt.period, event).snapshot });
     }
   }
 
@@ -184,16 +202,16 @@ export class Draft {
   /** A new attempt, whose gate is being made. */
   arm(params: Omit<AttemptParams, "attemptId">, startByAt: EpochMs): void {
     const { killGraceMs, timeoutMs } = this.scope;
-    const attempt = { ...params, attemptId: this.attemptIdFor(params) };
+    const attempt = { ...params, attemptId: this.#attemptIdFor(params) };
     const { snapshot, effects } = begin(this.engine.execution, { attempt, startByAt, killGraceMs, timeoutMs });
     this.attempts = [...this.attempts, { execution: snapshot, period: null }];
-    this.route(effects, attempt.attemptId);
+    this.#route(effects, attempt.attemptId);
   }
 
   /** The live period is handled, or passed over, or given up. */
   leave(closing: Closing | null): void {
     if (this.period !== null) {
-      this.endedPeriods.push({ period: this.period, closing });
+      this.#endedPeriods.push({ period: this.period, closing });
       this.period = null;
     }
   }
@@ -212,50 +230,51 @@ export class Draft {
   handOver(attemptId: string, period: PeriodSnapshot): void {
     const attempt = this.attempt(attemptId);
     if (attempt !== undefined) {
-      this.replace({ ...attempt, period });
+      this.#replace({ ...attempt, period });
     }
     this.pass(period.context, null);
   }
 
-  private holds(periodId: string): boolean {
+  #holds(periodId: string): boolean {
     const claimed = this.attempts.map(({ period }) => period);
     return [this.period, ...claimed].some((period) => period?.context.occasion.periodId === periodId);
   }
 
-  private attemptIdFor({ source, periodId }: Omit<AttemptParams, "attemptId">): string {
+  #attemptIdFor({ source, periodId }: Omit<AttemptParams, "attemptId">): string {
     const { gate } = this.moment;
-    return gate !== null && isPeriod(source) && gate.periodId === periodId ? gate.attemptId : this.moment.freshId();
+    const isAhead = gate !== null && gate.source === source && gate.periodId === periodId;
+    return isAhead ? gate.attemptId : this.moment.freshId({ source, periodId });
   }
 
-  private replace(changed: Attempt): void {
+  #replace(changed: Attempt): void {
     this.attempts = this.attempts.map((attempt) => (idOf(attempt) === idOf(changed) ? changed : attempt));
   }
 
-  private route(effects: readonly Effect[], attemptId: string | null): void {
+  #route(effects: readonly Effect[], attemptId: string | null): void {
     for (const effect of effects) {
-      this.routeOne(effect, attemptId ?? "");
+      this.#routeOne(effect, attemptId ?? "");
     }
   }
 
-  private routeOne(effect: Effect, attemptId: string): void {
+  #routeOne(effect: Effect, attemptId: string): void {
     switch (effect.type) {
       case "startAttempt":
-        this.startLive(effect.params.startByAt);
+        this.#startLive(effect.params.startByAt);
         return;
       case "endVictims":
-        this.endVictims(effect.params.victims);
+        this.#endVictims(effect.params.victims);
         return;
       case "settle":
-        this.settle(effect.params.closing);
+        this.#settle(effect.params.closing);
         return;
       case "recordStart":
-        this.recordStart(attemptId);
+        this.#recordStart(attemptId);
         return;
       case "recordEnd":
-        this.recordEnd(attemptId, effect.params.ending);
+        this.#recordEnd(attemptId, effect.params.ending);
         return;
       case "refuse":
-        if (this.isForLive(attemptId)) this.failure = effect.params.code;
+        if (this.#isForLive(attemptId)) this.failure = effect.params.code;
         return;
       case "persist":
         // Without a fact nothing changed: a repeated report costs no transaction.
@@ -268,29 +287,29 @@ export class Draft {
     }
   }
 
-  private isForLive(attemptId: string): boolean {
+  #isForLive(attemptId: string): boolean {
     const attempt = this.attempt(attemptId)?.execution.context.attempt;
     return attempt !== undefined && isOwnSource(attempt.source);
   }
 
-  private startLive(startByAt: EpochMs): void {
+  #startLive(startByAt: EpochMs): void {
     const occasion = this.period?.context.occasion;
     if (occasion === undefined || occasion.chosenAt === null) {
       throw new Error("invariant broken: an attempt without an occasion that can be started");
     }
     const { source, periodId, slotAt, chosenAt } = occasion;
-    this.arm({ source: recordedSource(source), periodId, slotAt, chosenAt, ...this.followed(source) }, startByAt);
+    this.arm({ source: recordedSource(source), periodId, slotAt, chosenAt, ...this.#followed(source) }, startByAt);
   }
 
   /** S43: what a further attempt is one of. */
-  private followed(source: OccasionSource): Pick<AttemptParams, "retry"> {
+  #followed(source: OccasionSource): Pick<AttemptParams, "retry"> {
     const { Retry } = this.document;
     return source !== "retry" || Retry === undefined
       ? {}
       : { retry: { periodId: Retry.PeriodID, attempt: Retry.Attempt } };
   }
 
-  private endVictims(victims: readonly RunKey[]): void {
+  #endVictims(victims: readonly RunKey[]): void {
     for (const attempt of this.attempts) {
       const run = runKeyOf(attempt.execution.context);
       if (victims.some((victim) => isSameRun(victim, run))) {
@@ -299,7 +318,7 @@ export class Draft {
     }
   }
 
-  private settle(closing: Closing): void {
+  #settle(closing: Closing): void {
     const context = this.period?.context;
     if (context === undefined) return;
     const { occasion } = context;
@@ -309,14 +328,14 @@ export class Draft {
     this.pass(context, closing);
   }
 
-  private recordStart(attemptId: string): void {
+  #recordStart(attemptId: string): void {
     const execution = this.attempt(attemptId)?.execution;
     if (execution !== undefined) {
       this.tellJob({ type: "RUN_CONFIRMED", run: runKeyOf(execution.context) });
     }
   }
 
-  private recordEnd(attemptId: string, ending: Ending): void {
+  #recordEnd(attemptId: string, ending: Ending): void {
     const execution = this.attempt(attemptId)?.execution;
     if (execution !== undefined) {
       const retry = this.scope.policy.retry ?? null;
@@ -327,6 +346,7 @@ export class Draft {
         ending,
         retry,
         compiled,
+        stop: this.scope.policy.stop,
         now: this.moment.now,
       });
       this.tellClaimedPeriod(attemptId, { type: "COMPLETED", ending });

@@ -12,12 +12,15 @@ import {
 import type { EpochMs } from "../core/time/instant.js";
 import type { AttemptParams, EffectParams } from "./effects.js";
 
-export interface ExecutionContext {
+export interface ExecutionInput {
   readonly attempt: AttemptParams;
   /** S20: the latest second at which the gate may be passed. */
   readonly startByAt: EpochMs;
   readonly killGraceMs: number;
   readonly timeoutMs: number | null;
+}
+
+export interface ExecutionContext extends ExecutionInput {
   /** null until the gate is ready. */
   readonly holder: Holder | null;
   /** When it is to be ended for running too long: an instant, never a running delay. */
@@ -25,13 +28,6 @@ export interface ExecutionContext {
   /** Why we end it: `timeout`, `replaced`, `cancelled`. */
   readonly endReason: string | null;
   readonly ending: Ending | null;
-}
-
-export interface ExecutionInput {
-  readonly attempt: AttemptParams;
-  readonly startByAt: EpochMs;
-  readonly killGraceMs: number;
-  readonly timeoutMs: number | null;
 }
 
 export type ExecutionEvent =

@@ -1,9 +1,10 @@
 /** What the job chart knows, is told, and does to its document. */
 
+import type { ErrorCode } from "../core/base/errors/registry.js";
 import { assertNever } from "../core/base/result.js";
 import type { CompiledRule, Decision } from "../core/decision/model.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
-import type { RetryRule } from "../core/job/definition.js";
+import type { RetryRule, StopRule } from "../core/job/definition.js";
 import type { SlotOccasion } from "../core/period/occasion.js";
 import { isPaused, type RunKey } from "../core/period/policy.js";
 import type { Aftermath } from "../core/state/aftermath.js";
@@ -23,25 +24,24 @@ import {
   type SlotClaim,
 } from "../core/state/period-transitions.js";
 import { completeRun, confirmRun } from "../core/state/run-transitions.js";
+import { noteStartFailure } from "../core/state/start-failure.js";
+import { countClaim, countEnd, stopAtEnd } from "../core/state/stop.js";
 import { type Transition, unchanged } from "../core/state/transition.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { EffectParams } from "./effects.js";
 
 /** The document is the context: what the job knows is what is on record, so that the two cannot drift apart. */
-export interface JobContext {
+export interface JobInput {
   readonly document: StateDocument;
   readonly historyLimit: number;
   /** `suspend` of the configuration (S17). */
   readonly isSuspended: boolean;
+}
+
+export interface JobContext extends JobInput {
   /** What the last event had to say to the ledger; emptied when it has been handed on. */
   readonly facts: readonly LedgerFact[];
   readonly claimedBy: string | null;
-}
-
-export interface JobInput {
-  readonly document: StateDocument;
-  readonly historyLimit: number;
-  readonly isSuspended: boolean;
 }
 
 /** Events that change the document. */
@@ -51,9 +51,11 @@ export type RecordEvent =
       readonly decision: Decision;
       readonly holder: Holder;
       readonly attemptId: string;
+      readonly stop?: StopRule | undefined;
       readonly now: EpochMs;
     }
-  | ({ readonly type: "CLAIM_SLOT"; readonly now: EpochMs } & SlotClaim)
+  /** S51, `stop`: the rule in force. Absent: it stops for nothing. */
+  | ({ readonly type: "CLAIM_SLOT"; readonly stop?: StopRule | undefined; readonly now: EpochMs } & SlotClaim)
   | { readonly type: "CLOSE"; readonly decision: Decision; readonly closing: Closing; readonly now: EpochMs }
   | {
       readonly type: "CLOSE_SLOT";
@@ -72,9 +74,20 @@ export type RecordEvent =
       readonly retry?: RetryRule | null;
       /** By which the next period is due, if another attempt would have to come before it. Absent: there is none. */
       readonly compiled?: CompiledRule;
+      readonly stop?: StopRule | undefined;
       readonly now: EpochMs;
     }
+  /** S51: its last instant has come. */
+  | { readonly type: "STOPPED"; readonly stop: StopRule; readonly now: EpochMs }
   | { readonly type: "RETRY_DROPPED"; readonly now: EpochMs }
+  /** S46. */
+  | {
+      readonly type: "START_FAILED";
+      readonly source: string;
+      readonly slotAt: EpochMs;
+      readonly code: ErrorCode;
+      readonly now: EpochMs;
+    }
   | {
       readonly type: "DEFINED";
       readonly hash: string;
@@ -91,10 +104,19 @@ export type RecordEvent =
       readonly untilAt: EpochMs;
       readonly reason: string;
       readonly catchesUp?: boolean;
+      /** Absent: yes. */
+      readonly isNew?: boolean;
+      readonly by?: string;
       readonly now: EpochMs;
     }
   | { readonly type: "RESUMED"; readonly aftermath?: Aftermath | null; readonly now: EpochMs }
-  | { readonly type: "HINTED"; readonly hint: Hint; readonly now: EpochMs }
+  | {
+      readonly type: "HINTED";
+      readonly hint: Hint;
+      /** Of one that gives way. Absent or null: there was none. */
+      readonly aftermath?: Aftermath | null;
+      readonly now: EpochMs;
+    }
   | {
       readonly type: "UNHINTED";
       readonly kind: HintKind | "all";
@@ -128,9 +150,9 @@ export function recorded(context: JobContext, event: JobEvent): Partial<JobConte
 function documentAfter({ document, historyLimit }: JobContext, event: JobEvent): Transition {
   switch (event.type) {
     case "CLAIM":
-      return claimPeriod(document, event.decision, event, event.now);
+      return countClaim(claimPeriod(document, event.decision, event, event.now), event.stop, null, event.now);
     case "CLAIM_SLOT":
-      return claimSlot(document, event, event.now);
+      return countClaim(claimSlot(document, event, event.now), event.stop, event.source, event.now);
     case "CLOSE":
       return closePeriod(document, event.decision, event.closing, event.now, historyLimit);
     case "CLOSE_SLOT":
@@ -140,12 +162,13 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
     case "RUN_CONFIRMED":
       return { document: confirmRun(document, event.run), facts: [] };
     case "RUN_ENDED":
-      return completeRun(document, event.run, event.ending, event.now, historyLimit, {
-        rule: event.retry ?? null,
-        compiled: event.compiled ?? null,
-      });
+      return runEnded(document, event, historyLimit);
+    case "STOPPED":
+      return stopAtEnd(document, event.stop, event.now);
     case "RETRY_DROPPED":
       return dropRetry(document, event.now);
+    case "START_FAILED":
+      return noteStartFailure(document, event, event.now);
     case "DEFINED":
       return define(document, event.hash, event.carriedAt, event.now, event.isReboot);
     case "REDATED":
@@ -153,11 +176,11 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
     case "REMOVED":
       return retire(document, event.now);
     case "PAUSED":
-      return pause(document, event.untilAt, event.reason, event.now, event.catchesUp);
+      return pause(document, event.untilAt, event.reason, event.now, event.catchesUp, event.isNew, event.by);
     case "RESUMED":
       return resume(document, event.now, event.aftermath);
     case "HINTED":
-      return setHint(document, event.hint, event.now);
+      return setHint(document, event.hint, event.now, event.aftermath);
     case "UNHINTED":
       return clearHints(document, event.kind, event.aftermath, event.now);
     case "HINTS_EXPIRED":
@@ -174,6 +197,16 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
     default:
       return assertNever(event, "job event");
   }
+}
+
+function runEnded(
+  document: StateDocument,
+  event: Extract<JobEvent, { readonly type: "RUN_ENDED" }>,
+  historyLimit: number,
+): Transition {
+  const retried = { rule: event.retry ?? null, compiled: event.compiled ?? null };
+  const ended = completeRun(document, event.run, event.ending, event.now, historyLimit, retried);
+  return countEnd(ended, event.stop, event.ending, event.now);
 }
 
 /** S17: a pause ends by itself. */

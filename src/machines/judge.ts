@@ -4,15 +4,16 @@
  */
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { type LostTime, missedCause } from "../core/period/cause.js";
-import { retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
-import { isOwnSource } from "../core/period/occasion.js";
+import { isRetryDue, retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
+import { isOwnSource, type Occasion } from "../core/period/occasion.js";
 import { triedUntilAt, type Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
+import { isStartFailureKnown } from "../core/state/start-failure.js";
 import { type EpochMs, floorToSecond } from "../core/time/instant.js";
 import { wantedUntilAt } from "./activation.js";
 import { type Draft, isUnclaimed } from "./draft.js";
 import type { PeriodContext } from "./period-logic.js";
-import { planLive, successorDueAt } from "./plan.js";
+import { isReplaced, planLive, successorDueAt } from "./plan.js";
 
 /** A bound on the periods that one step may settle; the next wake goes on where it ended. */
 export const PERIODS_PER_STEP = 64;
@@ -142,6 +143,13 @@ export function failStart(draft: Draft, code: ErrorCode): void {
   const limitAt = triedUntilAt(occasion, draft.scope.policy, period.context.heldUntilAt);
   const dueAgainAt = retryAt(period.context.failures + 1, limitAt, moment.now);
   draft.tellPeriod({ type: "START_FAILED", code, retryAt: dueAgainAt });
+  if (!Number.isFinite(limitAt) && !isReplaced(draft)) noteFailure(draft, occasion, code);
+}
+
+/** S46: a period says it when it is missed. A slot never is: it is told when its starts begin to fail, and of another cause. */
+function noteFailure(draft: Draft, { source, slotAt }: Occasion, code: ErrorCode): void {
+  if (isStartFailureKnown(draft.document, source, code)) return;
+  draft.tellJob({ type: "START_FAILED", source, slotAt, code, now: draft.moment.now });
 }
 
 /** S25: once nothing that was claimed is left, the start grace counts anew and the start proceeds. */
@@ -179,7 +187,10 @@ function isResting(draft: Draft): boolean {
   if (period?.matches("planned") === true) {
     return moment.now < period.context.occasion.dueAt;
   }
-  if (period?.matches({ eligible: "retrying" }) !== true || moment.now >= (period.context.retryAt ?? moment.now)) {
+  if (
+    period?.matches({ eligible: "retrying" }) !== true ||
+    isRetryDue(period.context.retryAt ?? moment.now, moment.now)
+  ) {
     return false;
   }
   const endsAt = successorDueAt(draft) ?? wantedUntilAt(period);

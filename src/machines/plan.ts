@@ -2,13 +2,14 @@
  * Which occasion of a job is the live one: the next period of its schedule, or the slot that its interval, its pace or a
  * hint has planned (S13, S40, S41). Works on the draft of one step, and judges nothing.
  */
+import { messageOf } from "../core/base/errors/message.js";
 import { type Decision, hasPeriods } from "../core/decision/model.js";
 import { gapCause } from "../core/period/cause.js";
-import { governedOccasion, isGoverned, isHinted } from "../core/period/governed.js";
-import { retryDelayMs } from "../core/period/lateness.js";
+import { governedOccasion, isGoverned } from "../core/period/governed.js";
+import { isRetryDue, retryDelayMs } from "../core/period/lateness.js";
 import { type CronOccasion, cronOccasion, dueAt, type Occasion } from "../core/period/occasion.js";
-import type { PeriodGap } from "../core/period/periods.js";
-import { isBeforeDefinition, isPaused, type JobStanding } from "../core/period/policy.js";
+import { COUNTED_PERIODS, openingAt, type PeriodGap } from "../core/period/periods.js";
+import { isPaused, passedOverReason } from "../core/period/policy.js";
 import { isRetryWanted } from "../core/period/retried.js";
 import type { Aftermath } from "../core/state/aftermath.js";
 import { standingOf } from "../core/state/document.js";
@@ -51,7 +52,12 @@ export function successorDueAt(draft: Draft): EpochMs | null {
     return null;
   }
   const nextAt = engine.planAfter(scope.compiled, standingOf(document), period.context.occasion.slotAt);
-  return nextAt === null ? null : dueAt(engine.decide(scope.compiled, nextAt));
+  try {
+    return nextAt === null ? null : dueAt(engine.decide(scope.compiled, nextAt));
+  } catch {
+    // S18: that one is told of when it is its turn.
+    return null;
+  }
 }
 
 /** Makes the period with this nominal time the live one. */
@@ -66,58 +72,51 @@ export function take(draft: Draft, nominalAt: EpochMs | null): void {
   live(draft, cronOccasion(decision), heldUntilAt);
 }
 
-/**
- * A hint is about to end, by its TTL, by hand or by the run that it asked for: what the schedule had in the meantime gets
- * no outcome, and is not evaluated afterwards. null: another one goes on, or there is no schedule that it stood in for.
- */
-export function aftermathOf(draft: Draft, left: JobStanding["hints"], endedAt: EpochMs): Aftermath | null {
-  const { scope, document, moment } = draft;
-  const goesOn = left !== undefined && isHinted({ ...standingOf(document), hints: left }, moment.now);
-  return goesOn || !hasPeriods(scope.compiled) ? null : passedUntil(draft, endedAt, null);
+/** What takes the place of the schedule: a pause, or hints. */
+export interface StandIn {
+  /** null: nobody knows any more. */
+  readonly fromAt: EpochMs | null;
+  readonly endedAt: EpochMs;
+  /** What lies before the period that was current then is on record already. null: nobody can tell. */
+  readonly toldAt: EpochMs | null;
 }
 
 /**
- * S17: what passed in a pause is not evaluated. null: the pause catches up, or there is nothing that could have passed; what
- * was due before it is still to be judged by its own deadline (S24).
+ * S17, S41: a pause or a hint is about to end, by its time, by hand or by what it asked for. What the schedule had in the
+ * meantime gets no outcome, and is not evaluated afterwards. null: nothing was passed over. What was due before and is
+ * current still is judged by its own deadline (S24).
  */
-export function aftermathOfPause(draft: Draft, endedAt: EpochMs): Aftermath | null {
-  const { scope, document } = draft;
-  const standing = standingOf(document);
-  const isFree = hasPeriods(scope.compiled) && !isHinted(standing, endedAt);
-  if (!isFree || standing.catchesUp === true || document.RemovedAt !== undefined) {
-    return null;
-  }
-  const { pausedFromAt = null } = standing;
-  if (pausedFromAt !== null && isOpenSince(draft, pausedFromAt, endedAt)) return null;
-  const passed = passedUntil(draft, endedAt, pausedFromAt);
+export function aftermathOf(draft: Draft, { fromAt, endedAt, toldAt }: StandIn): Aftermath | null {
+  const { scope, engine, document } = draft;
+  if (!hasPeriods(scope.compiled) || document.RemovedAt !== undefined) return null;
+  const marks = { ...standingOf(document), sinceAt: toldAt };
+  const { liveAt, gap } = engine.planOnReturn(scope.compiled, marks, endedAt);
+  const currentDueAt = liveAt === null || liveAt > endedAt + scope.compiled.leadMs ? null : openDueAt(draft, liveAt);
+  const isDue = currentDueAt !== null && currentDueAt < endedAt;
+  if (isDue && fromAt !== null && currentDueAt < fromAt) return null;
+  const passed = isDue && liveAt !== null ? joined(gap, liveAt) : gap;
   // While it is suspended nothing is evaluated anyway, and that is what is to be said of these periods.
-  return scope.policy.suspend ? { ...passed, gap: null } : passed;
+  return { fromAt: endedAt, gap: scope.policy.suspend ? null : passed };
 }
 
-/** The period that is current when the pause ends was due before it began. */
-function isOpenSince(draft: Draft, pausedFromAt: EpochMs, endedAt: EpochMs): boolean {
-  const { scope, engine, document } = draft;
-  const { liveAt } = engine.planOnReturn(scope.compiled, standingOf(document), endedAt);
-  return liveAt !== null && liveAt <= endedAt + scope.compiled.leadMs && dueBefore(draft, liveAt, pausedFromAt);
+function joined(gap: PeriodGap | null, lastAt: EpochMs): PeriodGap {
+  if (gap === null) return { firstAt: lastAt, lastAt, count: 1, isCountExact: true };
+  return { ...gap, lastAt, count: gap.count + 1 };
 }
 
-/** `sinceAt`: what lies before the period that was current then was told already; null: nothing was. */
-function passedUntil(draft: Draft, endedAt: EpochMs, sinceAt: EpochMs | null): Aftermath {
-  const { scope, engine, document } = draft;
-  const { liveAt, gap } = engine.planOnReturn(scope.compiled, { ...standingOf(document), sinceAt }, endedAt);
-  const isPassed = liveAt !== null && liveAt <= endedAt + scope.compiled.leadMs && dueBefore(draft, liveAt, endedAt);
-  if (!isPassed) {
-    return { fromAt: endedAt, gap };
-  }
-  const alone: PeriodGap = { firstAt: liveAt, lastAt: liveAt, count: 1, isCountExact: true };
-  return { fromAt: endedAt, gap: gap === null ? alone : { ...gap, lastAt: liveAt, count: gap.count + 1 } };
-}
-
-/** S14: what lies before the definition was never to be. */
-function dueBefore({ engine, scope, document }: Draft, nominalAt: EpochMs, at: EpochMs): boolean {
+/** null: it was never to be (S14), was passed over before, or cannot be decided for now. */
+function openDueAt({ engine, scope, document }: Draft, nominalAt: EpochMs): EpochMs | null {
   try {
     const decision = engine.decide(scope.compiled, nominalAt);
-    return dueAt(decision) < at && !isBeforeDefinition(standingOf(document), decision);
+    return passedOverReason(standingOf(document), decision) === null ? dueAt(decision) : null;
+  } catch {
+    return null;
+  }
+}
+
+function isPassedOver({ engine, scope, document }: Draft, nominalAt: EpochMs): boolean {
+  try {
+    return passedOverReason(standingOf(document), engine.decide(scope.compiled, nominalAt)) === "not_evaluated";
   } catch {
     return false;
   }
@@ -135,7 +134,7 @@ function planPeriod(draft: Draft): void {
     planReturn(draft);
     return;
   }
-  if (draft.period !== null || (undecided !== null && moment.now < undecided.retryAt)) {
+  if (draft.period !== null || (undecided !== null && !isRetryDue(undecided.retryAt, moment.now))) {
     return;
   }
   if (undecided !== null) {
@@ -174,9 +173,28 @@ function returnAt(draft: Draft): EpochMs | null {
   }
   // S17: while it is suspended or paused nothing is evaluated, and that is what is to be said of these periods.
   if (plan.gap !== null && !scope.policy.suspend && !isPaused(standingOf(document), moment.now)) {
-    noteGap(draft, plan.gap);
+    const gap = untoldOf(draft, plan.gap);
+    if (gap !== null) noteGap(draft, gap);
   }
   return plan.liveAt;
+}
+
+/**
+ * S17, S41: a window may reach over the end of a pause or a hint. Where its period was due before that, it was told with it,
+ * and what nobody was told of begins after it. As bounded as the count of a gap.
+ */
+function untoldOf(draft: Draft, gap: PeriodGap): PeriodGap | null {
+  const { scope, engine, document } = draft;
+  const { evaluatesFromAt = null } = standingOf(document);
+  let left = gap;
+  for (let told = 0; told < COUNTED_PERIODS; told++) {
+    const isEarly = evaluatesFromAt !== null && openingAt(scope.compiled, left.firstAt) < evaluatesFromAt;
+    if (!isEarly || !isPassedOver(draft, left.firstAt)) return left;
+    if (left.firstAt >= left.lastAt) return null;
+    const firstAt = engine.planAfter(scope.compiled, standingOf(document), left.firstAt) ?? left.lastAt;
+    left = { ...left, firstAt, count: Math.max(1, left.count - 1) };
+  }
+  return left;
 }
 
 /**
@@ -185,6 +203,10 @@ function returnAt(draft: Draft): EpochMs | null {
  */
 function planGoverned(draft: Draft): void {
   const { scope, document, moment } = draft;
+  if (isReplaced(draft)) {
+    draft.leave(null);
+    draft.tellJob({ type: "PASSED" });
+  }
   if (draft.period !== null && !isAhead(draft)) {
     return;
   }
@@ -202,10 +224,18 @@ function planGoverned(draft: Draft): void {
   live(draft, occasion, isHeld ? occasion.dueAt : null);
 }
 
+/** S41: another one-shot has taken the place of the one that this slot is of. What is being started goes on. */
+export function isReplaced({ period, document }: Draft): boolean {
+  const { oneshot = null } = standingOf(document).hints ?? {};
+  const occasion = period?.context.occasion;
+  if (oneshot === null || occasion?.source !== "hint-oneshot" || oneshot.nextRunAt === occasion.slotAt) return false;
+  return period?.matches({ eligible: "starting" }) !== true && period?.matches({ eligible: "clearing" }) !== true;
+}
+
 /** The period that the schedule alone would have next; null: none, or it cannot be decided for now. */
 function nextPeriodOf(draft: Draft): CronOccasion | null {
   const { undecided, moment, passedAt, engine, scope, document } = draft;
-  if (!hasPeriods(scope.compiled) || (undecided !== null && moment.now < undecided.retryAt)) {
+  if (!hasPeriods(scope.compiled) || (undecided !== null && !isRetryDue(undecided.retryAt, moment.now))) {
     return null;
   }
   const isReturning = draft.mustReturn || passedAt === null;
@@ -230,10 +260,10 @@ function live(draft: Draft, occasion: Occasion, heldUntilAt: EpochMs | null): vo
 function noteGap(draft: Draft, gap: PeriodGap): void {
   if (draft.notedGapAt === null || gap.lastAt > draft.notedGapAt) {
     const { identity } = draft.scope.compiled.rule;
-    const reason = gapCause(gap, draft.lost);
+    const reason = gapCause(gap, draft.lostToGap);
     const about = { identity, ...gap, ...(reason === null ? {} : { reason }), at: draft.moment.now };
     draft.tellJob({ type: "NOTED", fact: { kind: "periods_not_evaluated", ...about } });
-    draft.notedGapAt = gap.lastAt;
+    draft.noteGap(gap);
   }
 }
 
@@ -257,7 +287,7 @@ function elderOf({ elder, undecided }: Draft): Elder | null {
 /** S18: not handled, and tried again with the same inputs. */
 function postpone(draft: Draft, nominalAt: EpochMs, error: unknown): void {
   const failures = (draft.undecided?.failures ?? 0) + 1;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const dueAgainAt = draft.moment.now + retryDelayMs(failures);
   draft.undecided = { nominalAt, elder: elderOf(draft), failures, retryAt: dueAgainAt };
   draft.outward.push({ type: "undecided", params: { nominalAt, failures, message } });
@@ -275,9 +305,14 @@ function isWaiting({ period }: Pick<Draft, "period">): boolean {
   );
 }
 
-/** Planned, and its time has not come. */
+/**
+ * Planned, and its time has not come. So is a slot that was due by a clock that has been set back since: it would be silent
+ * until the clock has caught up.
+ */
 function isAhead({ period, moment }: Draft): boolean {
-  return period?.matches("planned") === true && moment.now < period.context.occasion.dueAt;
+  if (period === null || moment.now >= period.context.occasion.dueAt) return false;
+  const isOpen = period.matches({ eligible: "judging" }) || period.matches({ eligible: "retrying" });
+  return period.matches("planned") || (isOpen && period.context.occasion.source !== "cron");
 }
 
 function isSame(one: Occasion | undefined, { source, slotAt, dueAt: at }: Occasion): boolean {

@@ -17,15 +17,17 @@ import {
 import { isDatedAhead, USUAL } from "../core/period/policy.js";
 import { activeRuns, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
-import { hintsAfter } from "../core/state/hint-transitions.js";
+import { isClearHeld, isHintHeld, isPauseHeld } from "../core/state/held-by-person.js";
+import { hintsAfter, isOneshotOf } from "../core/state/hint-transitions.js";
 import { type SlotClaim, withSlotUsed } from "../core/state/period-transitions.js";
 import { type EpochMs, floorToSecond } from "../core/time/instant.js";
 import type { Activation, Attempt, JobScope } from "./activation.js";
 import { Draft, type Ended, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
 import { ENGINE, type Engine } from "./engine.js";
-import { apply, closeTried, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
-import { aftermathOf, aftermathOfPause, successorDueAt, take } from "./plan.js";
+import { apply, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
+import { successorDueAt, take } from "./plan.js";
+import { aftermathOfHints, endForGood, endHints, endPause, expireHints, hint, resume } from "./stand-ins.js";
 
 export type ActivationEvent =
   /**
@@ -55,11 +57,20 @@ export type ActivationEvent =
   | { readonly type: "REMOVE" }
   /** S44: the boot of the machine that this is. `isPast`: the definition is younger than the daemon's first look in it. */
   | { readonly type: "BOOT"; readonly bootId: string; readonly isPast: boolean }
-  | { readonly type: "PAUSE"; readonly untilAt: EpochMs; readonly reason: string; readonly catchesUp?: boolean }
-  | { readonly type: "RESUME" }
+  /** `isNew` false: it was asked for while nobody looked, and may have begun long ago. */
+  | {
+      readonly type: "PAUSE";
+      readonly untilAt: EpochMs;
+      readonly reason: string;
+      readonly catchesUp?: boolean;
+      readonly isNew?: boolean;
+      /** Absent: whoever runs the daemon. What a planner wants stands back behind what a person has said. */
+      readonly by?: string;
+    }
+  | { readonly type: "RESUME"; readonly by?: string }
   /** S41: from here on, and until its TTL, this says when the job runs. */
   | { readonly type: "HINT"; readonly hint: Hint }
-  | { readonly type: "UNHINT"; readonly kind: HintKind | "all" };
+  | { readonly type: "UNHINT"; readonly kind: HintKind | "all"; readonly by?: string };
 
 export interface Step {
   readonly activation: Activation;
@@ -87,6 +98,22 @@ export function createStepper(engine: Engine): Stepper {
 
 export const step: Stepper = createStepper(ENGINE);
 
+/** Whether somebody wants of the job what a person in force has said otherwise: then nothing comes of it. */
+export function isHeldByPerson(document: StateDocument, event: ActivationEvent, now: EpochMs): boolean {
+  switch (event.type) {
+    case "HINT":
+      return isHintHeld(document, event.hint.by, now);
+    case "PAUSE":
+      return isPauseHeld(document, event.by, now);
+    case "UNHINT":
+      return isClearHeld(document, event.by, event.kind);
+    case "RESUME":
+      return isClearHeld(document, event.by, "pause");
+    default:
+      return false;
+  }
+}
+
 /** What is heard of a pause after it is over finds it ended first; these two have no use for that. */
 const LEAVES_PAUSE: ReadonlySet<ActivationEvent["type"]> = new Set(["REMOVE", "RESUME"]);
 
@@ -94,6 +121,8 @@ function receive(draft: Draft, event: ActivationEvent): void {
   if (!LEAVES_PAUSE.has(event.type)) {
     endPause(draft);
   }
+  if (event.type !== "REMOVE") endForGood(draft);
+  if (isHeldByPerson(draft.document, event, draft.moment.now)) return;
   switch (event.type) {
     case "WAKE":
       wake(draft, event.isReturning, event.nominalAt);
@@ -117,11 +146,11 @@ function receive(draft: Draft, event: ActivationEvent): void {
       return;
     case "RESUME":
       resume(draft);
+      endForGood(draft);
       evaluate(draft, true);
       return;
     case "HINT":
-      draft.tellJob({ type: "HINTED", hint: event.hint, now: draft.moment.now });
-      evaluate(draft, false);
+      hint(draft, event.hint);
       return;
     case "UNHINT":
       endHints(draft, event.kind);
@@ -150,20 +179,6 @@ function wake(draft: Draft, isReturning: boolean, nominalAt: EpochMs | null): vo
   evaluate(draft, hasReturned);
 }
 
-/** S17: a pause ends by itself. What passed in it is told, and the job looks at where it is. */
-function endPause(draft: Draft): void {
-  const { document, moment } = draft;
-  const { pausedUntilAt } = document.Pause === undefined ? NOT_PAUSED : standingOf(document);
-  if (pausedUntilAt === null || moment.now < pausedUntilAt) {
-    return;
-  }
-  draft.notePause(pausedUntilAt);
-  closeTried(draft, pausedUntilAt);
-  const aftermath = aftermathOfPause(draft, pausedUntilAt);
-  draft.tellJob({ type: "TICK", aftermath, now: moment.now });
-  draft.mustReturn = true;
-}
-
 /** S14, S32: nothing would run until the clock has caught up with it, and nobody would know why. */
 function redate(draft: Draft): void {
   const { document, moment } = draft;
@@ -174,55 +189,6 @@ function redate(draft: Draft): void {
   const dated = (standingOf(document).definedAt ?? 0) > moment.now && definedAt !== undefined ? { definedAt } : {};
   draft.outward.push({ type: "stateAhead", params: { lastHandledPeriodId, ...dated } });
   draft.tellJob({ type: "REDATED", now: moment.now });
-}
-
-const NOT_PAUSED = { pausedUntilAt: null };
-
-function resume(draft: Draft): void {
-  const { document, moment } = draft;
-  const { pausedUntilAt } = standingOf(document);
-  const endedAt = Math.min(moment.now, pausedUntilAt ?? moment.now);
-  draft.notePause(endedAt);
-  closeTried(draft, endedAt);
-  const aftermath = document.Pause === undefined ? null : aftermathOfPause(draft, endedAt);
-  draft.tellJob({ type: "RESUMED", aftermath, now: moment.now });
-}
-
-/** S41: at the moment a hint's TTL has passed the job goes by what is left. What is being started goes on. */
-function expireHints(draft: Draft): void {
-  const { document, moment } = draft;
-  if (document.Hints === undefined) {
-    return;
-  }
-  const { left, endedAt } = hintsAfter(document, "expired", moment.now);
-  if (endedAt === null) {
-    return;
-  }
-  draft.tellJob({ type: "HINTS_EXPIRED", aftermath: aftermathOf(draft, left, endedAt), now: moment.now });
-  dropHinted(draft);
-}
-
-function endHints(draft: Draft, kind: HintKind | "all"): void {
-  const { document, moment } = draft;
-  const { left, endedAt } = hintsAfter(document, kind, moment.now);
-  if (endedAt === null) {
-    return;
-  }
-  draft.tellJob({ type: "UNHINTED", kind, aftermath: aftermathOf(draft, left, endedAt), now: moment.now });
-  dropHinted(draft);
-  evaluate(draft, false);
-}
-
-/** What a hint had planned goes with it, unless it is being started. */
-function dropHinted(draft: Draft): void {
-  const { period } = draft;
-  const source = period?.context.occasion.source;
-  const isIdle =
-    period?.matches({ eligible: "starting" }) !== true && period?.matches({ eligible: "clearing" }) !== true;
-  if (isIdle && (source === "hint-interval" || source === "hint-oneshot")) {
-    draft.leave(null);
-    draft.tellJob({ type: "PASSED" });
-  }
 }
 
 /** What the launcher or the store says about one attempt. */
@@ -299,12 +265,13 @@ function claimLive(draft: Draft, { execution }: Attempt, holder: Holder): void {
   const active = activeRuns(document);
   const verdict = engine.claimVerdict(standing, occasion, scope.policy, active, moment.now, startByAt);
   if (verdict.kind === "start") {
-    const claimed = { holder, attemptId, now: moment.now };
+    const claimed = { holder, attemptId, stop: scope.policy.stop, now: moment.now };
     if (occasion.source === "cron") draft.tellJob({ type: "CLAIM", decision: occasion.decision, ...claimed });
     else draft.tellJob({ type: "CLAIM_SLOT", ...slotOf(draft, occasion), ...claimed });
     draft.tellAttempt(attemptId, { type: "CLAIM" });
     draft.handOver(attemptId, period);
-    evaluate(draft, false);
+    // S42: the schedule is back, where the run took the hint with it.
+    evaluate(draft, occasion.source === "hint-oneshot");
     return;
   }
   draft.tellAttempt(attemptId, { type: "CLOSE" });
@@ -314,26 +281,29 @@ function claimLive(draft: Draft, { execution }: Attempt, holder: Holder): void {
 }
 
 /** S42: the run that a one-shot hint asked for takes the hint with it, in the transaction that claims it. */
-function slotOf(draft: Draft, { source, slotAt }: SlotOccasion): Pick<SlotClaim, "source" | "slotAt" | "aftermath"> {
+function slotOf(draft: Draft, { source, slotAt, chosenAt }: SlotOccasion): Omit<SlotClaim, "attemptId" | "holder"> {
   const { document, moment } = draft;
-  if (source !== "hint-oneshot") return { source, slotAt, aftermath: null };
+  const slot = { source, slotAt, chosenAt };
+  if (source !== "hint-oneshot" || !isOneshotOf(document, slotAt)) return { ...slot, aftermath: null };
   const { left } = hintsAfter(document, "oneshot", moment.now);
-  return { source, slotAt, aftermath: aftermathOf(draft, left, moment.now) };
+  return { ...slot, aftermath: aftermathOfHints(draft, left, moment.now) };
 }
 
 /** S40: what somebody asked for is no live occasion, and is judged as one all the same (S21). */
 function claimAsked(draft: Draft, { execution }: Attempt, holder: Holder): void {
   const { document, engine, moment, scope } = draft;
   const { attempt, startByAt } = execution.context;
-  const { attemptId, source, slotAt } = attempt;
-  const asked = isAskedSource(source) ? { ...slotOccasion(source, slotAt, moment.now), ...wishOf(attempt) } : null;
+  const { attemptId, source, slotAt, chosenAt } = attempt;
+  const slot = isAskedSource(source) ? slotOccasion(source, slotAt, moment.now) : null;
+  const asked = slot === null ? null : { ...slot, chosenAt, ...wishOf(attempt) };
   const [standing, active] = [standingOf(document), activeRuns(document)];
   const verdict = asked && engine.claimVerdict(standing, asked, scope.policy, active, moment.now, startByAt);
   if (asked === null || verdict?.kind !== "start") {
     draft.tellAttempt(attemptId, { type: "CLOSE" });
     return;
   }
-  draft.tellJob({ type: "CLAIM_SLOT", ...slotOf(draft, asked), holder, attemptId, now: moment.now });
+  const { stop } = scope.policy;
+  draft.tellJob({ type: "CLAIM_SLOT", ...slotOf(draft, asked), holder, attemptId, stop, now: moment.now });
   draft.tellAttempt(attemptId, { type: "CLAIM" });
 }
 
@@ -351,12 +321,14 @@ function run(draft: Draft, event: Extract<ActivationEvent, { readonly type: "RUN
   if (isAsked) {
     return;
   }
-  const asked = { ...slotOccasion(source, slotAt, moment.now), ...wishOf(event) };
+  // Where it is named after an older one, that name lies ahead: it is due now all the same.
+  const chosenAt = Math.min(slotAt, moment.now);
+  const asked = { ...slotOccasion(source, slotAt, moment.now), chosenAt, ...wishOf(event) };
   const circumstances = { ...USUAL, startGraceMs: scope.startGraceMs };
   const standing = standingOf(document);
   const verdict = engine.verdict(standing, asked, scope.policy, activeRuns(document), moment.now, circumstances);
   if (verdict.kind === "start") {
-    draft.arm({ source, periodId: asked.periodId, slotAt, chosenAt: slotAt, ...wishOf(event) }, verdict.startByAt);
+    draft.arm({ source, periodId: asked.periodId, slotAt, chosenAt, ...wishOf(event) }, verdict.startByAt);
   }
 }
 

@@ -1,6 +1,7 @@
 /** A pass carried out: one request after the other, each followed by what it led to, until nothing is left to be done. */
 import type { Clock } from "../actors/clock.js";
 import { KronError } from "../core/base/errors/kron-error.js";
+import type { LostTime } from "../core/period/cause.js";
 import type { KubeGateway } from "./gateway.js";
 import { identityOf } from "./identity.js";
 import type { KronJob } from "./kube/types.js";
@@ -11,6 +12,8 @@ import { folded, nextEffect, type Pass } from "./plan/pass.js";
 export interface Listener {
   news(kronJob: KronJob, news: News): void;
   refused(kronJob: KronJob, error: KronError): void;
+  /** When nobody could look, as far as it is known by now. */
+  lostTimes(): readonly LostTime[];
   /** After every answer: a pass may be cut off at any moment. */
   moved(pass: Pass): void;
 }
@@ -21,7 +24,7 @@ export async function carryOut(first: Pass, gateway: KubeGateway, clock: Clock, 
     const { kronJob } = pass.observed;
     const result = await gateway.perform(effect, kronJob);
     tell(effect, result, kronJob, listener);
-    pass = folded(pass, result, clock.now());
+    pass = folded(pass, result, clock.now(), listener.lostTimes());
     listener.moved(pass);
   }
   return pass;

@@ -4,8 +4,10 @@
  * upon. What the controller remembers is a convenience: every look begins from what the API server says.
  */
 import type { Clock } from "../actors/clock.js";
+import { LostTimes, lostBy } from "../actors/lost-times.js";
 import { Timeline } from "../actors/timeline.js";
 import { type Wake, Waker } from "../actors/waker.js";
+import type { LostTime } from "../core/period/cause.js";
 import { retryDelayMs } from "../core/period/lateness.js";
 import type { EpochMs } from "../core/time/instant.js";
 import { carryOut } from "./carry-out.js";
@@ -16,9 +18,10 @@ import { type JobView, viewOf } from "./job-view.js";
 import { ApiFailure } from "./kube/failure.js";
 import type { Job, KronJob } from "./kube/types.js";
 import type { WatchHandler } from "./kube/watch.js";
+import { LEASE_TIMES } from "./lease.js";
 import { OPERATOR_LIMITS, OPERATOR_TIMES } from "./limits.js";
 import type { Observed } from "./plan/effects.js";
-import { type Memory, NOTHING_KNOWN, ticked } from "./plan/memory.js";
+import { afterLostTime, type Memory, NOTHING_KNOWN, remembered, ticked } from "./plan/memory.js";
 import { beginPass, type Pass } from "./plan/pass.js";
 import { type Plan, reconcile } from "./plan/reconcile.js";
 import { type Urgency, WorkQueue } from "./queue.js";
@@ -59,6 +62,8 @@ export class Controller {
   readonly #timeline = new Timeline();
   readonly #waker: Waker;
   readonly #queue: WorkQueue;
+  readonly #lost = new LostTimes();
+  #lostTimesNoted = 0;
   #isFirst = false;
   /** Every half minute at least; null: not begun. */
   #wokenMs: number | null = null;
@@ -101,6 +106,12 @@ export class Controller {
   start(): void {
     this.#wokenMs = this.#options.clock.monotonicMs();
     this.#waker.arm();
+  }
+
+  /** Nobody has acted first since then, if that was longer than a Lease lasts. */
+  begun(lastSignAt: EpochMs): void {
+    const now = this.#options.clock.now();
+    if (now - lastSignAt > LEASE_TIMES.durationMs) this.#lost.add({ cause: "down", fromAt: lastSignAt, untilAt: now });
   }
 
   /** What is under way is brought to its end: between a claim and its GO nobody should stop. */
@@ -180,14 +191,12 @@ export class Controller {
       this.#rest(row, plan.lookAgainAt);
       return;
     }
-    const isUrgent = plan.memory.judgedAt !== null || plan.effects.some(({ type }) => type === "go");
     // When it is due must be known even to one that leaves the rest to another.
-    row.memory = {
-      ...row.memory,
-      liveAt: plan.memory.liveAt,
-      dueAt: plan.memory.dueAt,
-      judgedAt: plan.memory.judgedAt,
-    };
+    if (plan.isOnRecord) {
+      const { generation, liveAt, dueAt, judgedAt } = plan.memory;
+      row.memory = { ...remembered(row.memory, generation ?? 0), liveAt, dueAt, judgedAt };
+    }
+    const isUrgent = row.memory.judgedAt !== null || plan.effects.some(({ type }) => type === "go");
     this.#want(row, isUrgent ? "urgent" : "calm");
   }
 
@@ -195,7 +204,7 @@ export class Controller {
   #planOf(row: Row, kronJob: KronJob): Plan | null {
     const now = this.#options.clock.now();
     try {
-      return reconcile(this.#observed(kronJob), ticked(row.memory, now), now);
+      return reconcile(this.#observed(kronJob), row.memory, now);
     } catch (error) {
       this.#failed(row, error, "think");
       return null;
@@ -229,9 +238,10 @@ export class Controller {
     if (first === null || at < first) this.#waker.arm();
   }
 
-  #woken({ now, jumpMs }: Wake): void {
+  #woken(wake: Wake): void {
+    const { now } = wake;
     this.#wokenMs = this.#options.clock.monotonicMs();
-    if (jumpMs !== null) this.#options.reporter.clockJump(jumpMs);
+    this.#noteLost(wake);
     for (const handle of this.#timeline.popDue(now)) {
       const row = this.#byHandle[handle] ?? null;
       if (row === null) continue;
@@ -239,6 +249,28 @@ export class Controller {
       row.memory = ticked(row.memory, now);
       this.#want(row, row.memory.judgedAt !== null ? "urgent" : "calm");
     }
+  }
+
+  /** S6, S13: what the clock went over, and what was slept through, is told to everybody as such. */
+  #noteLost(wake: Wake): void {
+    const lost = lostBy(wake, OPERATOR_TIMES.lateWakeMs);
+    if (lost === null) return;
+    if (wake.jumpMs !== null) this.#options.reporter.clockJump(wake.jumpMs);
+    this.#lost.add(lost);
+    this.#lostTimesNoted += 1;
+    for (const row of this.#rows.values()) {
+      row.memory = afterLostTime(row.memory);
+      // Where the clock is behind, nobody would look before it has caught up with what was planned.
+      if (wake.jumpMs !== null && wake.jumpMs < 0) this.#want(row, row.wants ?? "calm");
+    }
+  }
+
+  /** With what is about to be noted. */
+  #lostTimes(): readonly LostTime[] {
+    const wake = this.#waker.peek();
+    const lost = lostBy(wake, OPERATOR_TIMES.lateWakeMs);
+    const known = this.#lost.until(wake.now);
+    return lost === null || lost.fromAt >= lost.untilAt ? known : [...known, lost];
   }
 
   #jobChanged({ ownerUid }: JobView): void {
@@ -252,24 +284,34 @@ export class Controller {
     if (row === undefined) return;
     const { gateway, clock, reporter } = this.#options;
     const startedMs = clock.monotonicMs();
+    const notedBefore = this.#lostTimesNoted;
     try {
       const kronJob = await gateway.readKronJob(row.namespace, row.name);
       // Gone, or another one by the same name: the watch is about to say so.
       if (kronJob === null || kronJob.metadata.uid !== row.uid) return;
       const now = clock.now();
-      const first = beginPass(this.#observed(kronJob), ticked(row.memory, now), now);
+      const first = beginPass(this.#observed(kronJob), row.memory, now);
       this.#remember(row, first);
       const last = await carryOut(first, gateway, clock, {
         news: (about, news) => reporter.news(about, news),
         refused: (_about, error) => reporter.trouble(subjectOf(row), error, "write"),
+        lostTimes: () => this.#lostTimes(),
         moved: (pass) => this.#remember(row, pass),
       });
       this.#settled(row, last);
+      if (this.#lostTimesNoted !== notedBefore) this.#lookAnew(row);
     } catch (error) {
       this.#failed(row, error, "look");
     } finally {
       reporter.looked((clock.monotonicMs() - startedMs) / 1000);
     }
+  }
+
+  /** Time was lost while it was looked at: what it has found is what was before. */
+  #lookAnew(row: Row): void {
+    if (this.#rows.get(row.key) !== row) return;
+    row.memory = afterLostTime(row.memory);
+    this.#want(row, row.wants ?? "calm");
   }
 
   #remember(row: Row, { memory, observed }: Pass): void {
@@ -310,7 +352,8 @@ export class Controller {
 
   #observed(kronJob: KronJob): Observed {
     const jobs = this.#jobs.of(kronJob.metadata.uid);
-    return { kronJob, jobs, direct: NONE, tombstones: this.#jobs.tombstones, template: null };
+    const { tombstones } = this.#jobs;
+    return { kronJob, jobs, direct: NONE, tombstones, lost: this.#lostTimes(), template: null };
   }
 
   #rowOf(kronJob: KronJob): Row {

@@ -6,6 +6,7 @@
 import type { Problem } from "../core/base/problem.js";
 import { err, ok, type Result } from "../core/base/result.js";
 import { formatPath } from "../core/config/format-problem.js";
+import { isOnce } from "../core/cron/at.js";
 import { isReboot } from "../core/cron/reboot.js";
 import { compileRule } from "../core/decision/compile.js";
 import { parameterForms } from "../core/decision/distributions.js";
@@ -27,6 +28,15 @@ export interface KronDefinition {
 /** A definition needs something to run; here it is the Job, which is none of its business. */
 const STAND_IN_COMMAND: readonly string[] = ["kubernetes-job"];
 
+/** Where a spec cannot be read: what was claimed by the one before has to end somehow. */
+export const STAND_IN: Pick<KronDefinition, "compiled" | "policy"> = standIn();
+
+function standIn(): Pick<KronDefinition, "compiled" | "policy"> {
+  const read = readJobDefinition({ identity: "stand-in", schedule: "0 0 1 1 *", command: STAND_IN_COMMAND });
+  if (!read.ok) throw new Error("invariant broken: the stand-in cannot be read");
+  return { compiled: compileRule(read.value), policy: read.value.policy };
+}
+
 /** S44 is about the machine of a daemon. */
 const AT_BOOT: Problem = {
   code: "cron-syntax",
@@ -35,11 +45,20 @@ const AT_BOOT: Problem = {
   hint: "write a cron schedule",
 };
 
+/** A KronJob goes on for as long as it is there; what runs once is a Job. */
+const ONE_TIME: Problem = {
+  code: "cron-syntax",
+  message: "@at names one time, and a KronJob is for times that return",
+  path: ["schedule"],
+  hint: "write a cron schedule, or let krond run it",
+};
+
 /** As the rest of Kron knows jobs: what `kron lint`, `next` and `explain` work with. */
 export function definitionOf(kronJob: KronJob): Result<JobDefinition, readonly Problem[]> {
   const read = readJobDefinition(rawDefinition(kronJob));
   if (!read.ok) return err(read.error.map(atKronJobField));
-  return isReboot(read.value.schedule) ? err([AT_BOOT].map(atKronJobField)) : read;
+  if (isReboot(read.value.schedule)) return err([AT_BOOT].map(atKronJobField));
+  return isOnce(read.value.schedule) ? err([ONE_TIME].map(atKronJobField)) : read;
 }
 
 export function readKronJob(kronJob: KronJob): Result<KronDefinition, readonly Problem[]> {

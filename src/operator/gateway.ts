@@ -76,14 +76,7 @@ export class KubeGateway {
   async #checkTemplate(kronJob: KronJob): Promise<EffectResult> {
     const at = 0;
     const periodId = TEMPLATE_CHECK;
-    const occasion: Occasion = {
-      source: TEMPLATE_CHECK,
-      periodId,
-      nominalAt: at,
-      chosenAt: at,
-      decision: null,
-      retryUntilAt: at,
-    };
+    const occasion: Occasion = { source: TEMPLATE_CHECK, periodId, nominalAt: at, chosenAt: at, decision: null };
     const result = await this.#create(kronJob, occasion, "All");
     // That there is no room now says nothing about the template.
     return result.kind === "refused" && result.code === "job-quota" ? { kind: "done" } : result;

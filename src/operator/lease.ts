@@ -4,7 +4,7 @@
  * nothing for the one who has it.
  */
 import type { Clock } from "../actors/clock.js";
-import { type EpochMs, SECOND_MS } from "../core/time/instant.js";
+import { type EpochMs, parseInstant, SECOND_MS } from "../core/time/instant.js";
 import type { KubeClient } from "./kube/client.js";
 import { ApiFailure } from "./kube/failure.js";
 import type { Lease } from "./kube/types.js";
@@ -19,6 +19,8 @@ export interface LeaseOptions {
 
 export interface LeaseListener {
   changed(isFirst: boolean): void;
+  /** Told once, when it is first read: when somebody was last seen to act first. */
+  found(lastSignAt: EpochMs): void;
   /** It could be neither read nor renewed. Whoever acts first goes on, the others act a little later. */
   trouble(error: unknown): void;
 }
@@ -31,6 +33,7 @@ export class LeaseHolder {
   #seen: { readonly version: string; readonly atMs: number } | null = null;
   #isFirst = false;
   #isStopped = false;
+  #isFound = false;
   #attempting: Promise<void> = Promise.resolve();
 
   constructor(client: KubeClient, clock: Clock, options: LeaseOptions, listener: LeaseListener) {
@@ -77,6 +80,7 @@ export class LeaseHolder {
   async #attempt(): Promise<void> {
     try {
       const lease = await this.#read();
+      this.#find(lease);
       if (lease === null) this.#took(await this.#create());
       else if (this.#mayTake(lease)) this.#took(await this.#renew(lease));
       else this.#set(false);
@@ -85,6 +89,12 @@ export class LeaseHolder {
       if (error instanceof ApiFailure && error.isConflict) this.#set(false);
       else if (!this.#isStopped) this.#listener.trouble(error);
     }
+  }
+
+  #find(lease: Lease | null): void {
+    const renewed = this.#isFound ? null : parseInstant(lease?.spec?.renewTime ?? "");
+    this.#isFound = true;
+    if (renewed?.ok === true) this.#listener.found(renewed.value);
   }
 
   /** Ours, given back, or not renewed for as long as it lasts while we watched. */

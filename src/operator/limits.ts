@@ -28,8 +28,6 @@ export const OPERATOR_TIMES = {
   armAheadMs: 5 * SECOND_MS,
   /** S13: a wake that comes later than this is a return. */
   lateWakeMs: MINUTE_MS,
-  /** S13: a period that is being started is looked at every minute at least; after more, time was lost. */
-  lostTimeMs: 2 * MINUTE_MS,
   /** Beyond the pods' own grace: how long a replaced Job may take to go. */
   clearingMs: 30 * SECOND_MS,
   defaultPodGraceMs: 30 * SECOND_MS,

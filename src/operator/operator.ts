@@ -99,6 +99,7 @@ export class Operator {
     const { lease, holder } = options;
     const listener: LeaseListener = {
       changed: (isFirst) => this.#leads(isFirst),
+      found: (lastSignAt) => this.controller.begun(lastSignAt),
       trouble: (error) => reporter.leaseTrouble(error),
     };
     this.#lease = lease === null ? null : new LeaseHolder(this.#client, clock, { ...lease, holder }, listener);

@@ -4,10 +4,31 @@ import { parseInstant } from "../core/time/instant.js";
 import type { KronJobStatus } from "./kube/types.js";
 
 const TEXTS = ["uid", "name"] as const;
+const MAPPINGS = ["pause", "lastSlot", "notEvaluated"] as const;
 const INSTANTS = ["periodID", "chosenTime", "startedAt", "startBy"] as const;
 
+/** Each with where it is. */
+function instantsOf(status: KronJobStatus): readonly (readonly [path: readonly string[], value: unknown])[] {
+  const { lastPeriodID, definedAt, carriedPeriodID, lastStartTime, evaluatesFrom, pause, notEvaluated } = status;
+  return [
+    ...Object.entries({ lastPeriodID, definedAt, carriedPeriodID, lastStartTime, evaluatesFrom }).map(
+      ([name, value]) => [[name], value] as const,
+    ),
+    ...(pause === undefined ? [] : ([[["pause", "until"], pause.until ?? null]] as const)),
+    [["pause", "since"], pause?.since],
+    [["notEvaluated", "lastPeriodID"], notEvaluated?.lastPeriodID],
+  ];
+}
+
 /** null: all of it can be worked with. Whoever may write a status may write anything. */
-export function oddField({ active, history }: KronJobStatus): Problem | null {
+export function oddField(status: KronJobStatus): Problem | null {
+  const { active, history } = status;
+  for (const name of MAPPINGS) {
+    const value: unknown = status[name];
+    if (value !== undefined && (typeof value !== "object" || value === null)) return odd([name], "must be a mapping");
+  }
+  const bad = instantsOf(status).find(([, value]) => value !== undefined && !isInstant(value));
+  if (bad !== undefined) return odd(bad[0], "must be a UTC instant");
   if (history !== undefined && !Array.isArray(history)) return odd(["history"], "must be a list");
   if (active === undefined) return null;
   if (!Array.isArray(active)) return odd(["active"], "must be a list");
@@ -18,6 +39,10 @@ export function oddField({ active, history }: KronJobStatus): Problem | null {
   return null;
 }
 
+function isInstant(value: unknown): boolean {
+  return typeof value === "string" && parseInstant(value).ok;
+}
+
 function oddEntry(path: readonly (string | number)[], entry: unknown): Problem | null {
   if (typeof entry !== "object" || entry === null) return odd(path, "must be a mapping");
   const fields = entry as Readonly<Record<string, unknown>>;
@@ -25,8 +50,7 @@ function oddEntry(path: readonly (string | number)[], entry: unknown): Problem |
     if (typeof fields[name] !== "string" || fields[name] === "") return odd([...path, name], "must be a text");
   }
   for (const name of INSTANTS) {
-    const value = fields[name];
-    if (typeof value !== "string" || !parseInstant(value).ok) return odd([...path, name], "must be a UTC instant");
+    if (!isInstant(fields[name])) return odd([...path, name], "must be a UTC instant");
   }
   return null;
 }

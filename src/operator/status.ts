@@ -1,207 +1,157 @@
 /**
- * The status of a KronJob is its state document: what was handled, what is claimed, since when the definition stands.
- * Transitions are pure, each gives the whole next status; whether it becomes true decides the API server, by the
- * resourceVersion that the write carries.
+ * The status of a KronJob is its state document (STATE), in the words of Kubernetes: what was handled, what is claimed, since
+ * when the definition stands. What changes it are the transitions of the core; here it is only read and written. Whether a
+ * change becomes true decides the API server, by the resourceVersion that the write carries.
  */
 
 import type { Problem } from "../core/base/problem.js";
 import { err, ok, type Result } from "../core/base/result.js";
-import type { Decision } from "../core/decision/model.js";
 import { isHandled } from "../core/period/periods.js";
-import type { ActiveRun, JobStanding } from "../core/period/policy.js";
-import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../core/time/instant.js";
-import { ANNOTATION } from "./identity.js";
-import type { JobView } from "./job-view.js";
-import type { ActiveJob, HistoryItem, KronJob, KronJobStatus } from "./kube/types.js";
-import { OPERATOR_LIMITS } from "./limits.js";
-import type { RunResult } from "./plan/news.js";
+import {
+  type ActiveState,
+  activeStates,
+  newDocument,
+  type PauseState,
+  type StateDocument,
+} from "../core/state/document.js";
+import { type EpochMs, floorToSecond, formatSecond, parseInstant } from "../core/time/instant.js";
+import { ANNOTATION, identityOf } from "./identity.js";
+import type { ActiveJob, KronJob, KronJobStatus, PauseStatus } from "./kube/types.js";
+import { mergePatch } from "./merge-patch.js";
 import { oddField } from "./status-shape.js";
 
 export const MANUAL = "manual";
 
-/** S12, S14, S17: what the core wants to know. Fails when the status holds what the operator never wrote (S32). */
-export function standingOf(kronJob: KronJob, status: KronJobStatus, now: EpochMs): Result<JobStanding, Problem> {
-  const lastHandled = instant(status.lastPeriodID, "lastPeriodID");
-  const defined = instant(status.definedAt, "definedAt");
-  const carried = instant(status.carriedPeriodID, "carriedPeriodID");
-  for (const read of [lastHandled, defined, carried]) if (!read.ok) return read;
+/** Fails when the status holds what the operator never wrote (S32). */
+export function documentOf(kronJob: KronJob): Result<StateDocument, Problem> {
+  const { status = {} } = kronJob;
   const odd = oddField(status);
   if (odd !== null) return err(odd);
-  const definedAt = valueIn(defined);
+  const { pause } = status;
+  const [newest = null, ...older] = [...(status.active ?? [])].reverse().map(activeStateOf);
   return ok({
-    lastHandledAt: valueIn(lastHandled),
-    // S14: a clock that ran ahead silences nothing.
-    definedAt: definedAt === null ? null : Math.min(definedAt, now),
-    carriedAt: valueIn(carried),
-    pausedUntilAt: pausedUntilAt(kronJob),
+    ...newDocument(identityOf(kronJob)),
+    LastHandledPeriodID: status.lastPeriodID ?? "",
+    LastOutcome: (status.lastOutcome ?? "") as StateDocument["LastOutcome"],
+    LastChosenTime: status.lastChosenTime ?? "",
+    LastNominalTime: status.lastNominalTime ?? "",
+    ActiveExecution: newest,
+    ...(older.length === 0 ? {} : { OtherActive: older }),
+    ...(status.lastSlot === undefined ? {} : { LastSlot: status.lastSlot }),
+    ...(status.lastReason === undefined ? {} : { LastReason: status.lastReason }),
+    ...(status.definedAt === undefined ? {} : { DefinedAt: status.definedAt }),
+    ...(status.definitionHash === undefined ? {} : { DefinitionHash: status.definitionHash }),
+    ...(status.carriedPeriodID === undefined ? {} : { CarriedPeriodID: status.carriedPeriodID }),
+    ...(pause === undefined ? {} : { Pause: pauseStateOf(pause) }),
+    ...(status.lastStartTime === undefined ? {} : { LastRunAt: status.lastStartTime }),
+    ...(status.evaluatesFrom === undefined ? {} : { EvaluatesFrom: status.evaluatesFrom }),
   });
 }
 
-/** S17: written by people; what cannot be read does not pause. */
-export function pausedUntilAt({ metadata }: KronJob): EpochMs | null {
-  const until = parseInstant(metadata.annotations?.[ANNOTATION.pauseUntil] ?? "");
-  return until.ok ? until.value : null;
+/** The run is known by the name of its Job, which follows from its period; the uid is what is released or ended. */
+function activeStateOf({ name, periodID, startedAt, chosenTime, source }: ActiveJob): ActiveState {
+  return {
+    PeriodID: periodID,
+    PID: 0,
+    StartedAt: startedAt,
+    ChosenTime: chosenTime,
+    AttemptID: name,
+    ...(source === undefined ? {} : { Source: source }),
+    Holder: "job",
+  };
 }
 
-/** Newest first, as the policy wants them. A uid is no process id, but tells runs apart just as well. */
-export function activeRuns(status: KronJobStatus): readonly ActiveRun[] {
-  return [...(status.active ?? [])].reverse().map(({ periodID, source }) => ({
-    attemptId: null,
-    source: source ?? null,
-    periodId: periodID,
-    pid: 0,
-    slotAt: instantOf(periodID),
-  }));
-}
-
-/** The uid of the Job is the proof: it is written together with the outcome, or nothing is. */
-export function claimed(
-  status: KronJobStatus,
-  decision: Decision,
-  job: JobView,
-  startByAt: EpochMs,
-  now: EpochMs,
-): KronJobStatus {
-  const entry = entryOf(job, decision.periodId, decision.chosenAt ?? decision.nominalAt, startByAt, now);
-  return withActive({ ...handled(status, decision, "executed", null), lastStartTime: formatSecond(now) }, [
-    ...(status.active ?? []),
-    entry,
-  ]);
-}
-
-/** S40: counts as active, handles nothing. */
-export function claimedSlot(
-  status: KronJobStatus,
-  slotAt: EpochMs,
-  job: JobView,
-  startByAt: EpochMs,
-  now: EpochMs,
-): KronJobStatus {
-  const slot = formatInstant(slotAt);
-  const entry = { ...entryOf(job, slot, slotAt, startByAt, now), source: MANUAL };
-  const next = { ...status, lastSlot: { ...status.lastSlot, [MANUAL]: slot }, lastStartTime: formatSecond(now) };
-  return withActive(next, [...(status.active ?? []), entry]);
-}
-
-/** Skipped, missed, unschedulable: nothing was started, and what runs goes on (S22). */
-export function closed(
-  status: KronJobStatus,
-  decision: Decision,
-  outcome: "skipped" | "missed" | "unschedulable",
-  reason: string,
-  now: EpochMs,
-): KronJobStatus {
-  const next = handled(status, decision, outcome, reason);
-  return withHistory(next, {
-    periodID: decision.periodId,
-    outcome,
-    reason,
-    ...(decision.chosenAt === null ? {} : { chosenTime: formatInstant(decision.chosenAt) }),
-    completedAt: formatSecond(now),
-  });
-}
-
-export interface Ended {
-  readonly result: RunResult;
-  readonly reason: string | null;
-  /** As the API server says it; null: nobody saw it. */
-  readonly at: string | null;
-}
-
-/** Only the entry of exactly this Job is cleared. */
-export function completed(status: KronJobStatus, run: ActiveJob, ended: Ended, now: EpochMs): KronJobStatus {
-  const rest = (status.active ?? []).filter(({ uid }) => uid !== run.uid);
-  const completedAt = ended.at ?? formatSecond(now);
-  const next = withHistory(withActive(status, rest), {
-    periodID: run.periodID,
-    outcome: "executed",
-    ...(ended.reason === null ? {} : { reason: ended.reason }),
-    chosenTime: run.chosenTime,
-    startedAt: run.startedAt,
-    completedAt,
-    result: ended.result,
-    job: run.name,
-    ...(run.source === undefined ? {} : { source: run.source }),
-  });
-  return ended.result === "Succeeded" ? { ...next, lastSuccessfulTime: completedAt } : next;
+function pauseStateOf({ until, reason, since }: PauseStatus): PauseState {
+  return { Until: until, Reason: reason, ...(since === undefined ? {} : { Since: since }) };
 }
 
 /**
- * S14: the definition in force, and since when. The first spec of a KronJob stands since its creation, whenever it is seen;
- * one that takes the place of a spec that could not be read stands from now on.
+ * S14: the first spec of a KronJob stands since its creation, whoever sees it first, and whenever. One that takes the place
+ * of a spec that could not be read does not.
  */
-export function defined({ metadata }: KronJob, status: KronJobStatus, ruleHash: string, now: EpochMs): KronJobStatus {
-  if (status.definitionHash === ruleHash) return status;
-  const { carriedPeriodID: _, ...rest } = status;
-  const isFirst = status.definitionHash === undefined;
-  const carried = isFirst ? null : carriedPeriod(status, now);
-  const isUnchanged = isFirst && (metadata.generation ?? 1) === 1;
-  return {
-    ...rest,
-    definedAt: isUnchanged ? (metadata.creationTimestamp ?? formatSecond(now)) : formatSecond(now),
-    definitionHash: ruleHash,
-    ...(carried === null ? {} : { carriedPeriodID: carried }),
-  };
+export function firstSeen(document: StateDocument, { metadata }: KronJob, hash: string, now: EpochMs): StateDocument {
+  if (document.DefinitionHash !== undefined || (metadata.generation ?? 1) !== 1) return document;
+  const created = parseInstant(metadata.creationTimestamp ?? "");
+  const definedAt = created.ok ? Math.min(created.value, floorToSecond(now)) : now;
+  return { ...document, DefinedAt: formatSecond(definedAt), DefinitionHash: hash };
 }
 
-/** The period that was live under the rule before, as that rule's own status says: its window had opened. */
-function carriedPeriod({ nextPeriodID, nextWindowStart, lastPeriodID }: KronJobStatus, now: EpochMs): string | null {
-  if (nextPeriodID === undefined || nextWindowStart === undefined) return null;
+/** S14: the period that was live under the rule before, as that rule's own status says: its window had opened. */
+export function carriedAt({ status = {} }: KronJob, now: EpochMs): EpochMs | null {
+  const { definitionHash, nextPeriodID = "", nextWindowStart = "", lastPeriodID = "" } = status;
   const [opened, nominal] = [parseInstant(nextWindowStart), parseInstant(nextPeriodID)];
-  const last = parseInstant(lastPeriodID ?? "");
-  if (!opened.ok || !nominal.ok || opened.value > now) return null;
-  return isHandled(last.ok ? last.value : null, nominal.value) ? null : nextPeriodID;
+  if (definitionHash === undefined || !opened.ok || !nominal.ok || opened.value > now) return null;
+  const last = parseInstant(lastPeriodID);
+  return isHandled(last.ok ? last.value : null, nominal.value) ? null : nominal.value;
 }
 
-function handled(status: KronJobStatus, decision: Decision, outcome: string, reason: string | null): KronJobStatus {
-  const { lastReason: _reason, lastChosenTime: _chosen, ...rest } = status;
-  const last = parseInstant(status.lastPeriodID ?? "");
-  if (last.ok && decision.nominalAt <= last.value) {
-    throw new Error(`invariant broken: ${decision.identity}: ${decision.periodId} is handled already`);
-  }
-  return {
-    ...rest,
-    lastPeriodID: decision.periodId,
-    lastNominalTime: decision.periodId,
-    ...(decision.chosenAt === null ? {} : { lastChosenTime: formatInstant(decision.chosenAt) }),
-    lastOutcome: outcome,
-    ...(reason === null ? {} : { lastReason: reason }),
-    lastSeedHash: decision.seedHash,
+/** What the protocol needs to know of a Job beside its run. */
+export interface Claimed {
+  readonly uid: string;
+  /** S20: until when it may be released. */
+  readonly startByAt: EpochMs;
+}
+
+/** The status with this document in it. `claimOf`: of a run that is not in the status yet, by the name of its Job. */
+export function withDocument(
+  status: KronJobStatus,
+  document: StateDocument,
+  claimOf: (name: string) => Claimed | null,
+): KronJobStatus {
+  const known = new Map((status.active ?? []).map((entry) => [entry.name, entry]));
+  const runs = activeStates(document).map((run) => known.get(run.AttemptID ?? "") ?? entryOf(run, claimOf));
+  const { Pause: pause } = document;
+  const next = {
+    ...status,
+    lastPeriodID: document.LastHandledPeriodID || undefined,
+    lastNominalTime: document.LastNominalTime || undefined,
+    lastChosenTime: document.LastChosenTime || undefined,
+    lastOutcome: document.LastOutcome || undefined,
+    lastReason: document.LastReason,
+    lastStartTime: document.LastRunAt,
+    lastSlot: document.LastSlot,
+    definedAt: document.DefinedAt,
+    definitionHash: document.DefinitionHash,
+    carriedPeriodID: document.CarriedPeriodID,
+    evaluatesFrom: document.EvaluatesFrom,
+    pause: pause === undefined ? undefined : pauseOf(pause),
+    active: runs.length === 0 ? undefined : runs.reverse(),
   };
+  return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined));
 }
 
-function entryOf(job: JobView, periodId: string, chosenAt: EpochMs, startByAt: EpochMs, now: EpochMs): ActiveJob {
+function pauseOf({ Until: until, Reason: reason, Since: since }: PauseState): PauseStatus {
+  return { until, reason, ...(since === undefined ? {} : { since }) };
+}
+
+function entryOf(run: ActiveState, claimOf: (name: string) => Claimed | null): ActiveJob {
+  const name = run.AttemptID ?? "";
+  const { uid = "", startByAt = 0 } = claimOf(name) ?? {};
   return {
-    uid: job.uid,
-    name: job.name,
-    periodID: periodId,
-    chosenTime: formatInstant(chosenAt),
-    startedAt: formatSecond(now),
+    uid,
+    name,
+    periodID: run.PeriodID,
+    chosenTime: run.ChosenTime,
+    startedAt: run.StartedAt,
     startBy: formatSecond(startByAt),
+    ...(run.Source === undefined ? {} : { source: run.Source }),
   };
 }
 
-function withActive(status: KronJobStatus, active: readonly ActiveJob[]): KronJobStatus {
-  const { active: _, ...rest } = status;
-  return active.length === 0 ? rest : { ...rest, active };
+/** Whether the document is what the status says. */
+export function isOnRecord(status: KronJobStatus, document: StateDocument): boolean {
+  return mergePatch({ ...status }, { ...withDocument(status, document, () => null) }) === null;
 }
 
-/** Oldest first; the oldest are dropped. For people: no rule reads it. */
-function withHistory(status: KronJobStatus, item: HistoryItem): KronJobStatus {
-  return { ...status, history: [...(status.history ?? []), item].slice(-OPERATOR_LIMITS.history) };
+/** S17: written by people; what cannot be read does not pause. */
+export function wantedPause({ metadata }: KronJob, now: EpochMs): { readonly untilAt: EpochMs; reason: string } | null {
+  const { annotations = {} } = metadata;
+  const until = parseInstant(annotations[ANNOTATION.pauseUntil] ?? "");
+  if (!until.ok || until.value <= now) return null;
+  return { untilAt: floorToSecond(until.value), reason: annotations[ANNOTATION.pauseReason] ?? "" };
 }
 
-function instant(text: string | undefined, field: string): Result<EpochMs | null, Problem> {
-  if (text === undefined) return ok(null);
-  const at = parseInstant(text);
-  return at.ok ? at : err({ ...at.error, path: ["status", ...field.split(".")] });
-}
-
-function valueIn(result: Result<EpochMs | null, Problem>): EpochMs | null {
-  return result.ok ? result.value : null;
-}
-
-/** Of a status that `standingOf` has read. */
+/** Of a status that `documentOf` has read. */
 export function instantOf(text: string): EpochMs {
   const at = parseInstant(text);
   if (!at.ok) throw new Error(`invariant broken: the status holds the timestamp ${JSON.stringify(text)}`);

@@ -4,6 +4,7 @@
  */
 import { type ErrorCode, errorKind, type LogLevel } from "../core/base/errors/registry.js";
 import { assertNever } from "../core/base/result.js";
+import { gapText as reasonOfGap } from "../core/period/reasons.js";
 import { formatDuration } from "../core/time/duration.js";
 import { formatInstant } from "../core/time/instant.js";
 import type { News } from "./plan/news.js";
@@ -49,12 +50,16 @@ export function eventOf(news: News): EventText | null {
       return normal("Suspended", "suspended: nothing is started, and nothing is handled");
     case "resumed":
       return normal("Resumed", "resumed: only the current period is evaluated");
+    case "paused":
+      return normal("Paused", `paused until ${formatInstant(news.untilAt)}${because(news.reason)}`);
+    case "pause_over":
+      return normal("Resumed", "the pause is over: what passed in it is not evaluated");
     case "unexpected_job":
       return warning("UnexpectedJob", `job ${news.job} was released before it was claimed for period ${news.periodId}`);
     case "undecided":
       return warning("SchedulingError", news.message);
     case "state_ahead":
-      return warning("ClockJump", `the clock is behind the period that was handled last, ${news.periodId}`);
+      return warning("ClockJump", aheadText(news));
     default:
       return assertNever(news, "news");
   }
@@ -109,8 +114,20 @@ function invalidReason(code: ErrorCode): string {
   return code === "cron-range" || code === "cron-impossible" ? "InvalidSchedule" : "InvalidSpec";
 }
 
-function gapText({ count, isCountExact, firstId, lastId }: Extract<News, { readonly kind: "not_evaluated" }>): string {
-  return `${isCountExact ? "" : "at least "}${count} periods from ${firstId} to ${lastId} were not evaluated`;
+function gapText(gap: Extract<News, { readonly kind: "not_evaluated" }>): string {
+  const { count, isCountExact, firstId, lastId, reason } = gap;
+  const why = reason === null ? "" : `: ${reasonOfGap(reason)}`;
+  return `${isCountExact ? "" : "at least "}${count} periods from ${firstId} to ${lastId} were not evaluated${why}`;
+}
+
+function aheadText({ periodId, definedAt }: Extract<News, { readonly kind: "state_ahead" }>): string {
+  return definedAt === null
+    ? `the clock is behind the period that was handled last, ${periodId}`
+    : `the clock is behind what the status is dated, ${definedAt}: it counts as now`;
+}
+
+function because(reason: string): string {
+  return reason === "" ? "" : `: ${reason}`;
 }
 
 function normal(reason: string, message: string): EventText {
@@ -172,6 +189,12 @@ export function lineOf(news: News): LineText {
       return troubleLine("replace-not-terminated", `job ${news.job} does not end`, "replace", news.periodId);
     case "not_evaluated":
       return { level: "info", event: "periods_not_evaluated", fields };
+    case "paused": {
+      const { untilAt, reason } = news;
+      return { level: "info", event: "paused", fields: { until: formatInstant(untilAt), reason } };
+    }
+    case "pause_over":
+      return { level: "info", event: "pause_over", fields: {} };
     case "state_ahead":
       return { level: "warn", event: "state_ahead_of_clock", fields };
     case "run_refused":

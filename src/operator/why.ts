@@ -1,4 +1,5 @@
 /** What became of a period of a KronJob, as far as its status says: the answer of `kubectl kron why`. */
+import { gapText } from "../core/period/reasons.js";
 import type { HistoryItem, KronJob, KronJobStatus } from "./kube/types.js";
 
 export interface PeriodStory {
@@ -35,7 +36,8 @@ function about(status: KronJobStatus, id: string): Answer {
   if (item !== undefined) return told(item);
   const gap = status.notEvaluated;
   if (gap !== undefined && gap.firstPeriodID <= id && id <= gap.lastPeriodID) {
-    return { outcome: null, reason: "not_evaluated", text: "not evaluated: no operator was there in its time" };
+    const why = gap.reason === undefined ? "no operator was there in its time" : gapText(gap.reason);
+    return { outcome: null, reason: "not_evaluated", text: `not evaluated: ${why}` };
   }
   if (status.nextPeriodID === id) return untouched(status);
   const isPast = status.lastPeriodID !== undefined && id <= status.lastPeriodID;

@@ -1,5 +1,5 @@
 /** What a batch must satisfy before anything of it is written: a backend may rely on it and cannot fail half-way. */
-import { assertInstant, assertKind, assertMetaKey } from "./keys.js";
+import { assertInstant, assertKind, assertMetaKey, assertObjectKey } from "./keys.js";
 import type { Batch, DefinitionKey, LedgerKey } from "./store.js";
 
 const LINE_BREAK = "\n";
@@ -42,6 +42,7 @@ export function assertBatch(batch: Batch): void {
   for (const it of batch.definitions ?? []) assertDefinitionKey(it);
   for (const it of batch.removed?.definitions ?? []) assertDefinitionKey(it);
   for (const it of batch.meta ?? []) assertMetaKey(it.key);
+  for (const it of batch.objects ?? []) assertObjectKey(it.key);
   for (const it of batch.removed?.alive ?? []) assertInstant(it);
   if (batch.alive !== undefined) {
     assertInstant(batch.alive.bootedAt);

@@ -6,9 +6,9 @@ import { nameOfRecord } from "./batch.js";
 import type { Batch, Claim, LedgerKey } from "./store.js";
 
 /** Of batches that are to become durable together. */
-export interface Admission {
+export interface Admission<B extends Batch> {
   /** Those of which no claim was refused, in their order. */
-  readonly admitted: readonly Batch[];
+  readonly admitted: readonly B[];
   /** For each batch the claims that somebody else has. */
   readonly refused: readonly (readonly Claim[])[];
 }
@@ -16,7 +16,7 @@ export interface Admission {
 const NOTHING: readonly Claim[] = [];
 
 /** `isTaken`: whether there is a record of this name. Within the group the earlier batch has what both claim. */
-export function admitted(group: readonly Batch[], isTaken: (key: LedgerKey) => boolean): Admission {
+export function admitted<B extends Batch>(group: readonly B[], isTaken: (key: LedgerKey) => boolean): Admission<B> {
   if (!group.some(hasClaims)) return { admitted: group, refused: group.map(() => NOTHING) };
   const written = new Set<string>();
   const refused = group.map((batch) => {

@@ -8,10 +8,10 @@ import { writeFailed, writeRefused } from "./failures.js";
 import type { Batch, Claim } from "./store.js";
 
 /** Makes a group durable as one transaction, less the batches with claims that are refused: these, for each batch. */
-export type WriteGroup = (group: readonly Batch[]) => Promise<readonly (readonly Claim[])[]>;
+export type WriteGroup<B extends Batch = Batch> = (group: readonly B[]) => Promise<readonly (readonly Claim[])[]>;
 
-interface Waiting {
-  readonly batch: Batch;
+interface Waiting<B extends Batch> {
+  readonly batch: B;
   readonly resolve: (refused: readonly Claim[]) => void;
   readonly reject: (error: KronError) => void;
 }
@@ -19,17 +19,18 @@ interface Waiting {
 /** Writers wait for their commits; so many batches in the queue mean that somebody does not. */
 const MAX_WAITING = 100_000;
 
-export class CommitQueue {
-  readonly #write: WriteGroup;
-  #waiting: Waiting[] = [];
+/** `B`: what a backend has to know of a batch beside what is in it. */
+export class CommitQueue<B extends Batch = Batch> {
+  readonly #write: WriteGroup<B>;
+  #waiting: Waiting<B>[] = [];
   #running: Promise<void> | null = null;
   #failure: KronError | null = null;
 
-  constructor(write: WriteGroup) {
+  constructor(write: WriteGroup<B>) {
     this.#write = write;
   }
 
-  commit(batch: Batch): Promise<readonly Claim[]> {
+  commit(batch: B): Promise<readonly Claim[]> {
     if (this.#failure !== null) return Promise.reject(writeRefused(this.#failure));
     if (this.#waiting.length >= MAX_WAITING) throw new Error("invariant broken: commits are not waited for");
     return new Promise((resolve, reject) => {
@@ -54,7 +55,7 @@ export class CommitQueue {
     this.#running = null;
   }
 
-  async #writeGroup(group: readonly Waiting[]): Promise<void> {
+  async #writeGroup(group: readonly Waiting<B>[]): Promise<void> {
     try {
       const refused = await this.#write(group.map((it) => it.batch));
       for (const [index, it] of group.entries()) it.resolve(refused[index] ?? []);
@@ -63,7 +64,7 @@ export class CommitQueue {
     }
   }
 
-  #fail(failure: KronError, group: readonly Waiting[]): void {
+  #fail(failure: KronError, group: readonly Waiting<B>[]): void {
     this.#failure = failure;
     for (const it of group) it.reject(failure);
     for (const it of this.#waiting) it.reject(writeRefused(failure));

@@ -2,17 +2,18 @@
  * Finds the files of a configuration and opens each one once, asking the check before anything of it is believed. What is
  * in them is for others to read; refused is only what the file system knows.
  */
+
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../core/base/errors/message.js";
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { LIMITS } from "../core/base/limits.js";
 import type { Problem } from "../core/base/problem.js";
 import type { CrontabRules } from "../core/config/crontab/crontab.js";
-import type { LocatedProblem } from "../core/config/located.js";
+import type { ConfigReading, LocatedProblem } from "../core/config/located.js";
 import { type ConfigFormat, configFileLimit, configFormatOf } from "../core/config/readers.js";
 import { formatSize } from "../core/job/size.js";
-import { messageOf } from "./private-files.js";
 
 export interface ConfigSource {
   /** As it is opened. */
@@ -22,7 +23,14 @@ export interface ConfigSource {
   /** Set for a crontab; every other file tells its format by its name. */
   readonly crontab?: CrontabRules;
   /** What was read already, as standard input is: then nothing is opened. */
-  readonly given?: { readonly text: string; readonly format: ConfigFormat };
+  readonly given?: GivenText;
+}
+
+export interface GivenText {
+  readonly text: string;
+  readonly format: ConfigFile["format"];
+  /** By whoever knows a form of jobs that is none of our own. */
+  readonly reading?: ConfigReading;
 }
 
 /**
@@ -53,7 +61,7 @@ export type FileReader = (file: ConfigFile, opened: OpenedConfig) => Promise<voi
 const NOT_CONFIGURATION = "is not a configuration file: its name must end in .yaml, .yml, .kron or .jsonl";
 
 /** A named pipe without a writer must not hold us up. */
-const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+export const CONFIG_OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 export class ConfigFiles {
   /** Names of what was found, readable or not, in the order in which it counts. */
@@ -111,7 +119,7 @@ export class ConfigFiles {
   ): Promise<T | null> {
     let handle: FileHandle | null = null;
     try {
-      handle = await open(path, OPEN_FLAGS);
+      handle = await open(path, CONFIG_OPEN_FLAGS);
       const opened = { path, handle, stats: await handle.stat() };
       const problem = (await this.#check?.(opened)) ?? null;
       if (problem === null) return await use(opened);
@@ -125,15 +133,22 @@ export class ConfigFiles {
     return null;
   }
 
-  async #read(file: ConfigFile, opened: OpenedConfig, read: FileReader): Promise<void> {
-    const { format, name } = file;
+  /** Whether a file of that size is read; that it is too large is noted. */
+  accepts({ format, name }: ConfigFile, bytes: number): boolean {
     this.names.push(name);
     const limit = format === "crontab" ? LIMITS.crontabFileBytes : configFileLimit(format);
+    if (bytes > limit) this.#refuseFile(name, "limit-exceeded", `the file is larger than ${formatSize(limit)}`);
+    return bytes <= limit;
+  }
+
+  async #read(file: ConfigFile, opened: OpenedConfig, read: FileReader): Promise<void> {
     const { stats } = opened;
-    if (!stats.isFile()) this.#refuseFile(name, "config-unreadable", "is not a regular file");
-    else if (stats.size > limit) {
-      this.#refuseFile(name, "limit-exceeded", `the file is larger than ${formatSize(limit)}`);
-    } else await read(file, opened);
+    if (stats.isFile()) {
+      if (this.accepts(file, stats.size)) await read(file, opened);
+      return;
+    }
+    this.names.push(file.name);
+    this.#refuseFile(file.name, "config-unreadable", "is not a regular file");
   }
 
   /** A problem of the file as a whole. */

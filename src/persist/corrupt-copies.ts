@@ -1,11 +1,13 @@
 /** Where unreadable documents are kept for inspection: `<name>.corrupt.<timestamp>`, as STATE says (S32). */
+
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { KronError } from "../core/base/errors/kron-error.js";
+import { messageOf } from "../core/base/errors/message.js";
 import { corruptFileName } from "../core/state/file-name.js";
 import { type EpochMs, formatSecond } from "../core/time/instant.js";
 import type { DocumentKey } from "./keys.js";
-import { errnoOf, FILE_MODE, messageOf, syncDirectory } from "./private-files.js";
+import { errnoOf, FILE_MODE, syncDirectory } from "./private-files.js";
 import type { StateReader } from "./store.js";
 
 export interface CorruptCopies {

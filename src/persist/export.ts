@@ -13,10 +13,11 @@ import { err, ok, type Result } from "../core/base/result.js";
 import { storeError, writeFailed } from "./failures.js";
 import { formatRecord, formatVersion } from "./files/lines.js";
 import { formatMeta, META_FILE, type Meta, newMeta } from "./files/meta.js";
+import { formatObject, OBJECTS_DIRECTORY, objectFile } from "./files/objects.js";
 import { DEFINITIONS_DIRECTORY, definitionsFile, LEDGER_DIRECTORY, ledgerFile } from "./files/plan.js";
 import { DIRECTORY_MODE, FILE_MODE } from "./private-files.js";
 import type { LedgerCursor, StateReader, StoredRecord } from "./store.js";
-import { TRANSFER_CHUNK, type TransferReport } from "./transfer.js";
+import { objectPages, TRANSFER_CHUNK, type TransferReport } from "./transfer.js";
 
 function writeNew(file: string, content: string | Buffer): void {
   fs.writeFileSync(file, content, { mode: FILE_MODE, flag: "wx" });
@@ -28,7 +29,7 @@ function makeEmptyDirectory(directory: string): Result<void, KronError> {
     return err(storeError("state-write-failed", "export", `${directory} is not empty`, "name a new directory"));
   }
   fs.chmodSync(directory, DIRECTORY_MODE);
-  for (const name of [LEDGER_DIRECTORY, DEFINITIONS_DIRECTORY]) {
+  for (const name of [LEDGER_DIRECTORY, DEFINITIONS_DIRECTORY, OBJECTS_DIRECTORY]) {
     fs.mkdirSync(path.join(directory, name), { mode: DIRECTORY_MODE });
   }
   return ok(undefined);
@@ -76,28 +77,16 @@ interface Exported {
   readonly damaged: number;
 }
 
-async function exportLedger(reader: StateReader, directory: string): Promise<Exported> {
+/** What matches its checksum, each in the file of its identity. */
+async function exportLines<T extends { readonly isIntact: boolean }>(
+  pages: AsyncIterable<readonly T[]>,
+  directory: string,
+  lineOf: (entry: T) => readonly [file: string, line: string],
+): Promise<Exported> {
   let [written, damaged] = [0, 0];
-  for await (const records of ledgerPages(reader)) {
-    const intact = records.filter((record) => record.isIntact);
-    append(
-      directory,
-      intact.map((record) => [ledgerFile(record.identity), formatRecord(record)]),
-    );
-    written += intact.length;
-    damaged += records.length - intact.length;
-  }
-  return { written, damaged };
-}
-
-async function exportDefinitions(reader: StateReader, directory: string): Promise<Exported> {
-  let [written, damaged] = [0, 0];
-  for await (const page of reader.definitions()) {
-    const intact = page.filter((version) => version.isIntact);
-    append(
-      directory,
-      intact.map((version) => [definitionsFile(version.identity), formatVersion(version)]),
-    );
+  for await (const page of pages) {
+    const intact = page.filter(({ isIntact }) => isIntact);
+    append(directory, intact.map(lineOf));
     written += intact.length;
     damaged += page.length - intact.length;
   }
@@ -123,12 +112,18 @@ export async function exportState(reader: StateReader, directory: string): Promi
     const made = makeEmptyDirectory(target);
     if (!made.ok) return made;
     const documents = await exportDocuments(reader, target);
-    const ledger = await exportLedger(reader, target);
-    const definitions = await exportDefinitions(reader, target);
+    const ledger = await exportLines(ledgerPages(reader), target, (it) => [ledgerFile(it.identity), formatRecord(it)]);
+    const definitions = await exportLines(reader.definitions(), target, (it) => {
+      return [definitionsFile(it.identity), formatVersion(it)];
+    });
+    const objects = await exportLines(objectPages(reader), target, ({ key, text }) => {
+      return [objectFile(key), formatObject(key, text)];
+    });
     await exportMeta(reader, target);
     syncFileSystem(target);
-    const damaged = ledger.damaged + definitions.damaged;
-    return ok({ documents, ledger: ledger.written, definitions: definitions.written, damaged });
+    const damaged = ledger.damaged + definitions.damaged + objects.damaged;
+    const written = { ledger: ledger.written, definitions: definitions.written, objects: objects.written };
+    return ok({ documents, ...written, damaged });
   } catch (error) {
     return err(error instanceof KronError ? error : writeFailed(error));
   }

@@ -1,7 +1,9 @@
 /** The operating failures of a store, worded once. */
+
 import { KronError } from "../core/base/errors/kron-error.js";
+import { messageOf } from "../core/base/errors/message.js";
 import type { ErrorCode } from "../core/base/errors/registry.js";
-import { errnoOf, messageOf } from "./private-files.js";
+import { errnoOf } from "./private-files.js";
 
 export function storeError(code: ErrorCode, operation: string, message: string, hint?: string): KronError {
   return new KronError(code, message, { component: "persist", operation, ...(hint === undefined ? {} : { hint }) });

@@ -9,8 +9,9 @@ import { storeError, unreadable } from "./failures.js";
 import { JOURNAL_FILE } from "./files/atomic.js";
 import { parseRecords, parseVersions } from "./files/lines.js";
 import { META_FILE, parseMeta } from "./files/meta.js";
+import { keyOfObjectFile, OBJECTS_DIRECTORY, objectFile, parseObject } from "./files/objects.js";
 import { DEFINITIONS_DIRECTORY, LEDGER_DIRECTORY } from "./files/plan.js";
-import { type DocumentKey, readDocumentKey } from "./keys.js";
+import { type DocumentKey, isObjectKey, readDocumentKey } from "./keys.js";
 import type { LockTerm } from "./lock.js";
 import type { StateStore } from "./store.js";
 import { TRANSFER_CHUNK, type TransferReport } from "./transfer.js";
@@ -89,28 +90,35 @@ async function importDocuments(
   return keys.length;
 }
 
-async function importLedger(directory: string, store: StateStore, term: LockTerm): Promise<Imported> {
+/** Of files of lines: what matches its checksum. */
+async function importLines<T extends { readonly isIntact: boolean }>(
+  directory: string,
+  parse: (text: string) => readonly T[],
+  commit: (intact: readonly T[]) => Promise<unknown>,
+): Promise<Imported> {
   let [written, damaged] = [0, 0];
-  for await (const texts of chunks(linesIn(path.join(directory, LEDGER_DIRECTORY)), FILES_AT_ONCE, readText)) {
-    const records = texts.flatMap(parseRecords);
-    const ledger = records.filter((record) => record.isIntact);
-    await store.commit(term, { ledger });
-    written += ledger.length;
-    damaged += records.length - ledger.length;
+  for await (const texts of chunks(linesIn(directory), FILES_AT_ONCE, readText)) {
+    const read = texts.flatMap(parse);
+    const intact = read.filter(({ isIntact }) => isIntact);
+    await commit(intact);
+    written += intact.length;
+    damaged += read.length - intact.length;
   }
   return { written, damaged };
 }
 
-async function importDefinitions(directory: string, store: StateStore, term: LockTerm): Promise<Imported> {
-  let [written, damaged] = [0, 0];
-  for await (const texts of chunks(linesIn(path.join(directory, DEFINITIONS_DIRECTORY)), FILES_AT_ONCE, readText)) {
-    const versions = texts.flatMap(parseVersions);
-    const definitions = versions.filter((version) => version.isIntact);
-    await store.commit(term, { definitions });
-    written += definitions.length;
-    damaged += versions.length - definitions.length;
+/** Files that are no objects of ours are left alone, as beside documents. */
+async function importObjects(directory: string, store: StateStore, term: LockTerm): Promise<Imported> {
+  const names = fs.existsSync(directory) ? fs.readdirSync(directory).sort() : [];
+  const keys = names.flatMap((name) => keyOfObjectFile(name) ?? []).filter(isObjectKey);
+  const read = (key: string) => parseObject(key, readText(path.join(path.dirname(directory), objectFile(key))));
+  let written = 0;
+  for await (const found of chunks(keys, TRANSFER_CHUNK, read)) {
+    const objects = found.filter(({ isIntact }) => isIntact);
+    await store.commit(term, { objects });
+    written += objects.length;
   }
-  return { written, damaged };
+  return { written, damaged: keys.length - written };
 }
 
 async function importMeta(directory: string, store: StateStore, term: LockTerm): Promise<void> {
@@ -131,12 +139,18 @@ async function fill(
 ): Promise<TransferReport> {
   await store.markLoading(term, true);
   const documents = await importDocuments(directory, keys, store, term);
-  const ledger = await importLedger(directory, store, term);
-  const definitions = await importDefinitions(directory, store, term);
+  const ledger = await importLines(path.join(directory, LEDGER_DIRECTORY), parseRecords, (ledger) => {
+    return store.commit(term, { ledger });
+  });
+  const definitions = await importLines(path.join(directory, DEFINITIONS_DIRECTORY), parseVersions, (versions) => {
+    return store.commit(term, { definitions: versions });
+  });
+  const objects = await importObjects(path.join(directory, OBJECTS_DIRECTORY), store, term);
   await importMeta(directory, store, term);
   await store.markLoading(term, false);
-  const damaged = ledger.damaged + definitions.damaged;
-  return { documents, ledger: ledger.written, definitions: definitions.written, damaged };
+  const damaged = ledger.damaged + definitions.damaged + objects.damaged;
+  const written = { ledger: ledger.written, definitions: definitions.written, objects: objects.written };
+  return { documents, ...written, damaged };
 }
 
 function refuse(code: "state-incompatible" | "state-unreadable", message: string): Result<never, KronError> {
@@ -156,7 +170,8 @@ export async function importState(
   try {
     const source = path.resolve(directory);
     const { documents, ledger, definitions } = await store.counts();
-    if (documents + ledger + definitions > 0) return refuse("state-incompatible", "the store is not empty");
+    const { length: objects } = await store.objects({ prefix: "", limit: 1 });
+    if (documents + ledger + definitions + objects > 0) return refuse("state-incompatible", "the store is not empty");
     if (fs.existsSync(path.join(source, JOURNAL_FILE))) {
       return refuse("state-unreadable", `${source} holds a commit that was interrupted: open it once where it belongs`);
     }

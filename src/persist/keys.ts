@@ -67,6 +67,9 @@ export function kindOfKey(key: Buffer): string {
 const KIND_FORM = /^[a-z0-9][a-z0-9_:.-]{0,63}$/;
 const META_FORM = /^[a-z0-9][a-z0-9_.-]{0,99}$/;
 
+/** Short enough to be the name of a file, whatever else stands in it. */
+const OBJECT_FORM = /^[a-z0-9][a-z0-9_./~:-]{0,199}$/;
+
 export function assertInstant(at: EpochMs): void {
   if (!Number.isSafeInteger(at) || Math.abs(at) >= INSTANT_BIAS) throw new Error(`invariant broken: instant ${at}`);
 }
@@ -77,6 +80,14 @@ export function assertKind(kind: string): void {
 
 export function assertMetaKey(key: string): void {
   if (!META_FORM.test(key)) throw new Error(`invariant broken: meta key ${JSON.stringify(key)}`);
+}
+
+export function isObjectKey(key: string): boolean {
+  return OBJECT_FORM.test(key);
+}
+
+export function assertObjectKey(key: string): void {
+  if (!isObjectKey(key)) throw new Error(`invariant broken: object key ${JSON.stringify(key)}`);
 }
 
 /**

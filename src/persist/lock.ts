@@ -3,7 +3,7 @@
  *
  * A store has at most one holder at a time (S33). Whoever acquires its lock gets a `LockTerm`, and every write to the store
  * asks for that term: code that never acquired the lock has no value to pass, and code that lost it is caught at its next
- * write. A term that can end by itself says so through `lost`; those made here end with `release()` or with the process,
+ * write. A term that can end by itself says so through `lost`; those of directories end with `release()` or with the process,
  * so nothing here needs a lease, a clock or a heartbeat.
  *
  * A state directory is one such place, whatever path, link or mount leads to it.
@@ -14,12 +14,14 @@
  *
  * It never waits, and it protects against other processes only: within one process the supervisor is the one writer.
  */
+
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { KronError } from "../core/base/errors/kron-error.js";
+import { messageOf } from "../core/base/errors/message.js";
 import { err, ok, type Result } from "../core/base/result.js";
-import { messageOf, openPrivateDirectory } from "./private-files.js";
+import { openPrivateDirectory } from "./private-files.js";
 
 declare const LOCK_TERM: unique symbol;
 
@@ -31,32 +33,53 @@ export interface LockTerm {
   readonly isReleased: boolean;
   /** Resolves when the term has ended without having been given back: what its holder does from then on, it may not do. */
   readonly lost: Promise<KronError>;
-  /** Gives the lock back. Calling it again does nothing. */
-  release(): void;
+  /** Until when, by the monotonic clock, nobody else has it for sure (C4, C8); it grows as long as all is well. */
+  readonly trustedUntilMs: number;
+  /** Gives the lock back: from the call on nothing can be written, and whoever asks when it resolves can have it. */
+  release(): Promise<void>;
 }
 
 class HeldTerm {
   declare readonly [LOCK_TERM]: true;
   readonly place: string;
-  /** The kernel takes no lock away. */
-  readonly lost = new Promise<never>(() => undefined);
-  readonly #onRelease: () => void;
-  #isReleased = false;
+  readonly lost: Promise<KronError>;
+  readonly #onRelease: () => void | Promise<void>;
+  readonly #lease: Lease;
+  #released: Promise<void> | null = null;
 
-  constructor(place: string, onRelease: () => void) {
+  constructor(place: string, onRelease: () => void | Promise<void>, lease: Lease) {
     this.place = place;
+    this.lost = lease.lost;
+    this.#lease = lease;
     this.#onRelease = onRelease;
   }
 
-  get isReleased(): boolean {
-    return this.#isReleased;
+  get trustedUntilMs(): number {
+    return this.#lease.trustedUntilMs;
   }
 
-  release(): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    this.#onRelease();
+  get isReleased(): boolean {
+    return this.#released !== null;
   }
+
+  release(): Promise<void> {
+    // What needs no waiting is done when the call returns.
+    this.#released ??= Promise.resolve(this.#onRelease());
+    return this.#released;
+  }
+}
+
+/** What a term lasts by. */
+type Lease = Pick<LockTerm, "lost" | "trustedUntilMs">;
+
+/** The kernel takes no lock away. */
+function forGood(): Lease {
+  return { lost: new Promise<never>(() => undefined), trustedUntilMs: Number.POSITIVE_INFINITY };
+}
+
+/** For those who have become the only one who may write at `place`, by whatever means. */
+export function heldTerm(place: string, onRelease: () => void | Promise<void>, lease: Lease = forGood()): LockTerm {
+  return new HeldTerm(place, onRelease, lease);
 }
 
 /** util-linux and busybox both leave with this status when somebody else holds the lock. */
@@ -124,7 +147,7 @@ export function acquireDirectoryLock(
     fs.closeSync(opened.value);
     return locked;
   }
-  return ok(new HeldTerm(absolute, () => fs.closeSync(opened.value)));
+  return ok(heldTerm(absolute, () => fs.closeSync(opened.value)));
 }
 
 const heldPlaces = new WeakSet<object>();
@@ -132,7 +155,7 @@ const heldPlaces = new WeakSet<object>();
 /** The same promise for state that lives in memory only: one term at a time for one `place`. */
 export function acquireMemoryLock(place: object, name = "memory"): Result<LockTerm, KronError> {
   if (heldPlaces.has(place)) return err(lockError("lock-held", `another store holds ${name}`));
-  const term = new HeldTerm(name, () => heldPlaces.delete(place));
+  const term = heldTerm(name, () => void heldPlaces.delete(place));
   heldPlaces.add(place);
   return ok(term);
 }

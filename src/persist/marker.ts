@@ -22,16 +22,37 @@ export function isBackendName(name: unknown): name is BackendName {
   return BACKEND_NAMES.some((known) => known === name);
 }
 
-export interface Marker {
-  readonly backend: BackendName;
+interface Stamp {
   readonly storeId: string;
   readonly generation: number;
 }
 
+/** The store lies elsewhere: in the directory is what belongs to this machine. */
+export interface RemoteMarker extends Stamp {
+  readonly backend: "postgres";
+  readonly address: string;
+  /** Of the server, as it was found then. Absent: an earlier version has not noted it. */
+  readonly timeline?: string;
+  /** Where the password is, for whoever reads the store while no daemon runs. */
+  readonly passwordFile?: string;
+}
+
+export type Marker = (Stamp & { readonly backend: BackendName }) | RemoteMarker;
+
 function isMarker(value: unknown): value is Marker {
   if (typeof value !== "object" || value === null) return false;
-  const { backend, storeId, generation } = value as Partial<Record<keyof Marker, unknown>>;
-  return isBackendName(backend) && typeof storeId === "string" && storeId !== "" && Number.isSafeInteger(generation);
+  const { backend, storeId, generation, address, ...texts } = value as Readonly<Record<string, unknown>>;
+  const isPlace = isBackendName(backend) || (backend === "postgres" && typeof address === "string");
+  const isStamped = typeof storeId === "string" && storeId !== "" && Number.isSafeInteger(generation);
+  const areTexts = ["timeline", "passwordFile"].every((name) => ["string", "undefined"].includes(typeof texts[name]));
+  return isPlace && isStamped && areTexts;
+}
+
+/** Why the store of a directory is not opened with a backend that it was not made by. */
+export function heldByOther(directory: string, marker: Marker): KronError {
+  const asked = marker.backend === "postgres" ? marker.address : marker.backend;
+  const hint = `start with --store '${asked}'; to move it: krond state export, then import with another --state`;
+  return storeError("state-incompatible", "open", `${directory} holds a store of the ${marker.backend} backend`, hint);
 }
 
 export function formatMarker(marker: Marker): string {

@@ -12,5 +12,5 @@ export async function openStateReader(directory: string): Promise<Result<StateRe
   const found = storeIn(absolute);
   if (!found.ok) return found;
   if (found.value === null) return err(storeError("state-missing", "open", `there is no store in ${absolute}`));
-  return found.value.backend.openReader(absolute);
+  return found.value.backend.openReader(found.value.at);
 }

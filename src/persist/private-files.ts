@@ -3,9 +3,11 @@
  * that touches the state directory asks here first. What is wrong is refused, never repaired: a foreign owner or an
  * open mode means that somebody may already have changed what is inside.
  */
+
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { KronError } from "../core/base/errors/kron-error.js";
+import { messageOf } from "../core/base/errors/message.js";
 import { err, ok, type Result } from "../core/base/result.js";
 
 export const DIRECTORY_MODE = 0o700;
@@ -37,10 +39,6 @@ function refuse(message: string, hint?: string): Result<never, KronError> {
 
 export function errnoOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function unreadable(what: string, error: unknown, hint?: string): Result<never, KronError> {

@@ -28,7 +28,7 @@ export interface RecoveryRules {
   /** null leaves the document as it is. What the store still has besides stands, and is asked for. */
   readonly fence: (
     subject: FenceSubject,
-    store: Pick<StateReader, "ledgerLatest">,
+    store: Pick<StateReader, "ledgerLatest" | "newestVersion">,
   ) => Promise<Fenced | null> | Fenced | null;
   readonly copies: CorruptCopies;
 }

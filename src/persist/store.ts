@@ -81,6 +81,28 @@ export interface MetaWrite {
   readonly text: string | null;
 }
 
+/**
+ * What a host keeps beside its jobs under names of its own, such as keys and tenants; as many as it likes. Names are small
+ * letters, digits and `_ . / ~ : -`, and sort as their bytes do.
+ */
+export interface ObjectWrite {
+  readonly key: string;
+  /** null removes it. */
+  readonly text: string | null;
+}
+
+export interface StoredObject extends ObjectWrite {
+  readonly text: string;
+  readonly isIntact: boolean;
+}
+
+/** A stretch of objects: those whose names begin so, behind one of them. */
+export interface ObjectsAsked {
+  readonly prefix: string;
+  readonly after?: string;
+  readonly limit: number;
+}
+
 /** A note that is there. */
 export interface Note extends MetaWrite {
   readonly text: string;
@@ -100,6 +122,7 @@ export interface Batch {
   readonly ledger?: readonly LedgerRecord[];
   readonly definitions?: readonly DefinitionVersion[];
   readonly meta?: readonly MetaWrite[];
+  readonly objects?: readonly ObjectWrite[];
   readonly alive?: AliveSpan;
   readonly claims?: readonly Claim[];
   readonly removed?: {
@@ -172,19 +195,42 @@ export interface StateReader {
   aliveSpans(identity: string | null, from: EpochMs, to: EpochMs): Promise<readonly AliveSpan[]>;
   meta(key: string): Promise<string | undefined>;
   notes(): Promise<readonly Note[]>;
+  object(key: string): Promise<StoredObject | undefined>;
+  /** In the order of their names; every view of a store has them all. */
+  objects(asked: ObjectsAsked): Promise<readonly StoredObject[]>;
   counts(): Promise<StoreCounts>;
   /** Waits for commits under way. Reading or writing afterwards is a broken invariant. */
   close(): Promise<void>;
 }
 
+/** C12: that the clocks of servers of one database may be apart. */
+export const CLOCKS_APART_MS = 5_000;
+
+/** C12: another server may have taken over, which may have forgotten what was confirmed last. */
+export interface FailoverFence {
+  /** What was due up to then and is not on record counts as handled, before anything is begun. null: nothing was forgotten. */
+  dueUpTo(): Promise<EpochMs | null>;
+  /** Up to when it counts so, wherever that was put on record already. null: no other server ever took over. */
+  upTo(): Promise<EpochMs | null>;
+  /** Of all jobs that this view of the store shows. */
+  settled(term: LockTerm, upToAt: EpochMs): Promise<void>;
+}
+
 export interface StateStore extends StateReader {
   inRange(range: KeyRange): StateStore;
+  /** Absent: there is one server, or none. */
+  readonly failover?: FailoverFence;
   /**
    * The claims that were refused because somebody else has them: if there is any, nothing of the batch was written.
    * Rejects with `state-write-failed`, which is fatal, and from then on every commit does. Batches are applied in the
    * order of the calls; those that wait for an earlier one become durable together. A released term throws at once.
    */
   commit(term: LockTerm, batch: Batch): Promise<readonly Claim[]>;
+  /**
+   * Drops what the ledger holds about earlier instants, as far as it lies in pieces that can go as a whole; the rest is for a
+   * sweep. `along` says what goes with records that are to be dropped. How many pieces it were.
+   */
+  dropLedger(term: LockTerm, before: EpochMs, along: (records: readonly StoredRecord[]) => Batch): Promise<number>;
   /** While a store is marked so, it is being filled from elsewhere, and opening it is refused. */
   markLoading(term: LockTerm, isLoading: boolean): Promise<void>;
 }

@@ -2,12 +2,16 @@
  * Which tasks are busy in this process, and when to look at the others. Knows no clock and no store, and is no truth:
  * whether anything is owed is read from the record at the time.
  */
+import { Timeline } from "../actors/timeline.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { RegisteredTask } from "./registrations.js";
 import { nextLookAt, settledUntil } from "./task-rules.js";
-import { Timeline } from "./timeline.js";
 import type { TaskRecord } from "./types.js";
 import { type ZonedCron, ZonedCrons } from "./zoned-crons.js";
+
+const NEVER = Number.POSITIVE_INFINITY;
+/** Before everything that a clock says: a timeline knows instants only. */
+const AT_ONCE = Number.MIN_SAFE_INTEGER;
 
 export class Agenda {
   readonly #tasks: readonly RegisteredTask[];
@@ -33,15 +37,18 @@ export class Agenda {
   }
 
   earliestAt(): EpochMs {
-    return this.#timeline.earliestAt();
+    return this.#timeline.peekAt() ?? NEVER;
   }
 
-  due(now: EpochMs): Int32Array {
-    return this.#timeline.due(now);
+  /** In the order of the list, so that equal inputs start in equal order. They stay planned. */
+  due(now: EpochMs): readonly number[] {
+    return this.#timeline.due(now).sort((a, b) => a - b);
   }
 
+  /** Infinity: never; minus infinity: at once. */
   plan(slot: number, at: EpochMs): void {
-    this.#timeline.set(slot, at);
+    if (at === NEVER) this.#timeline.remove(slot);
+    else this.#timeline.set(slot, Math.max(at, AT_ONCE), slot);
   }
 
   planAll(records: readonly TaskRecord[]): void {
@@ -49,7 +56,7 @@ export class Agenda {
   }
 
   begin(slot: number): void {
-    this.#timeline.delete(slot);
+    this.#timeline.remove(slot);
     this.#busy.add(slot);
   }
 
@@ -65,7 +72,7 @@ export class Agenda {
   /** When the task is to be started next as far as is known; while it runs, its next occurrence. Infinity: never. */
   nextRunAt(slot: number, now: EpochMs): EpochMs {
     if (this.#held.has(slot)) return now;
-    const at = this.#busy.has(slot) ? this.#cronOf(slot).nextAfter(now) : this.#timeline.plannedAt(slot);
+    const at = this.#busy.has(slot) ? this.#cronOf(slot).nextAfter(now) : (this.#timeline.atOf(slot) ?? NEVER);
     return Math.max(at, now);
   }
 

@@ -2,6 +2,7 @@
  * The errors of the Declarative Scheduler specification, with its names and messages. Each carries its facts twice:
  * as own fields and together under `details`; `code` is the stable name of the error registry.
  */
+import { messageOf } from "../core/base/errors/message.js";
 import type { ErrorCode } from "../core/base/errors/registry.js";
 
 export abstract class SchedulerError<Details extends object = object> extends Error {
@@ -178,7 +179,7 @@ export class TaskStoreError extends SchedulerError<{ operation: string; cause: u
   declare readonly operation: string;
 
   constructor(operation: string, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     super("task-store-failed", `Task store failed to ${operation}: ${reason}`, { operation, cause });
   }
 }
@@ -188,7 +189,7 @@ export class SchedulerInitializationError extends SchedulerError<{ cause: unknow
   override readonly name = "SchedulerInitializationError";
 
   constructor(cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     super("scheduler-initialization-failed", `Cannot initialize scheduler: ${reason}`, { cause });
   }
 }

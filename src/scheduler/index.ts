@@ -52,6 +52,7 @@ export { memoryStore } from "./stores/memory.js";
 export type {
   Callback,
   DurationLike,
+  InspectionFrame,
   KronRegistration,
   KronScheduler,
   KronTaskOptions,

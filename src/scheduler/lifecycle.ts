@@ -12,6 +12,7 @@ import {
   SchedulerInitializationError,
   TaskUnavailableError,
 } from "./errors.js";
+import { Inspector } from "./inspector.js";
 import { Ports } from "./ports.js";
 import { inNameOrder, readRegistrations, type TaskList } from "./registrations.js";
 import { Reporter } from "./reporter.js";
@@ -37,6 +38,7 @@ export class Lifecycle {
   readonly #dialect: CronDialect;
   readonly #ports: Ports;
   readonly #reporter: Reporter;
+  readonly #inspector: Inspector;
   readonly #chart: ChartDriver<typeof schedulerMachine, SchedulerEffect>;
   #session: Session | null = null;
   /** The initialisation under way, or waiting for a stop to end; never rejects. */
@@ -51,7 +53,12 @@ export class Lifecycle {
     this.#dialect = dialect;
     this.#ports = new Ports(options);
     this.#reporter = new Reporter(this.#ports);
-    this.#chart = new ChartDriver(schedulerMachine, (effect, event) => this.#carryOut(effect, event));
+    this.#inspector = new Inspector(this.#ports, this.#reporter);
+    this.#chart = new ChartDriver(
+      schedulerMachine,
+      (effect, event) => this.#carryOut(effect, event),
+      (event, before, state) => this.#inspector.lived(event, before, state),
+    );
   }
 
   initialize(registrations: unknown): Promise<void> {
@@ -139,7 +146,7 @@ export class Lifecycle {
   async #establish(accepted: TaskList): Promise<void> {
     try {
       const list = inNameOrder(accepted);
-      this.#session = new Session(this.#ports, this.#reporter, list.tasks);
+      this.#session = new Session(this.#ports, this.#reporter, this.#inspector, list.tasks);
       await this.#session.reconcile(list);
     } catch (cause) {
       const error = wrapped(cause);

@@ -38,6 +38,10 @@ export class Ports {
     return this.#logger;
   }
 
+  get inspect(): SchedulerOptions["inspect"] {
+    return this.#options.inspect;
+  }
+
   get onEvent(): SchedulerOptions["onEvent"] {
     return this.#options.onEvent;
   }

@@ -2,6 +2,7 @@
  * Reads what a store hands out. Records of an older version, or with parts missing, are repaired from the registration;
  * what contradicts its own field cannot be trusted and is set aside, without consequence for any other task.
  */
+import { type Fields, isFields } from "../core/base/fields.js";
 import type { EpochMs } from "../core/time/instant.js";
 import { startOfMinute } from "./cron.js";
 import {
@@ -64,11 +65,10 @@ function checkDelay(value: unknown): void {
   if ((value as number) < 0) throw new TaskInvalidValueError("retryDelayMs", value, "must not be negative");
 }
 
-type Fields = Readonly<Record<string, unknown>>;
 const NULLABLE_INSTANTS = ["lastAttemptAt", "lastSuccessAt", "lastFailureAt", "pendingRetryUntil"] as const;
 
 function fieldsOf(raw: unknown): Fields {
-  if (typeof raw === "object" && raw !== null && !Array.isArray(raw)) return raw as Fields;
+  if (isFields(raw)) return raw;
   throw new TaskInvalidStructureError(`Task state must be an object, got ${typeNameOf(raw)}`, raw);
 }
 

@@ -1,4 +1,6 @@
 /** The one place where a scheduler speaks: every event goes to `onEvent` and, by its weight, to the log. */
+
+import type { Frame } from "../machines/inspection-frames.js";
 import type { Ports } from "./ports.js";
 import type { SchedulerEvent, SchedulerLogger } from "./types.js";
 
@@ -65,6 +67,15 @@ export class Reporter {
       this.log("error", { err, event: event.type }, "an event listener threw");
     }
     this.log(levelOf(event), loggedFields(stamped), event.type);
+  }
+
+  /** An inspector's mistake is not the scheduler's either. */
+  inspect(frame: Frame): void {
+    try {
+      catchRejection(this.#ports.inspect?.(frame), (err) => this.log("error", { err }, "an inspector rejected"));
+    } catch (err) {
+      this.log("error", { err }, "an inspector threw");
+    }
   }
 
   log(level: Level, fields: object, message: string): void {

@@ -6,6 +6,7 @@ import type { EpochMs } from "../core/time/instant.js";
 import type { Claim } from "./claims.js";
 import { type Completion, completeRuns } from "./completions.js";
 import { nextMacrotask } from "./host.js";
+import type { EndedRun } from "./inspector.js";
 import { SCHEDULER_LIMITS } from "./limits.js";
 import type { RecordAccess } from "./record-access.js";
 import type { Reporter } from "./reporter.js";
@@ -21,11 +22,13 @@ export interface RunsWork {
   isStoreReserved(): boolean;
   storeSucceeded(): void;
   storeFailed(operation: string, error: unknown): void;
+  /** For whoever looks on: the record is not written yet. */
+  ended(run: EndedRun): void;
   /** The end of the run is durable, or given up; null: the record was not ours to change. */
   settled(slot: number, record: TaskRecord | null): void;
 }
 
-type Outcome = { readonly type: "SUCCEEDED" } | { readonly type: "FAILED"; readonly error: unknown };
+type Outcome = EndedRun["outcome"];
 
 export class Runs {
   readonly #work: RunsWork;
@@ -83,8 +86,9 @@ export class Runs {
 
   #ended(claim: Claim, startedAt: EpochMs, outcome: Outcome): void {
     const endedAt = this.#work.now();
-    const { effects } = stepTask("Running", { type: outcome.type });
+    const { state, effects } = stepTask("Running", { type: outcome.type });
     this.#unwritten.push({ claim, endedAt, effects });
+    this.#work.ended({ claim, outcome, state, effects, endedAt });
     this.#announce(claim, outcome, startedAt, endedAt);
     this.#running--;
     if (this.#running === 0) this.#idle?.();

@@ -12,6 +12,7 @@ import { undoClaims } from "./completions.js";
 import { startOfMinute } from "./cron.js";
 import { TaskStoreError, TaskUnavailableError } from "./errors.js";
 import { nextMacrotask } from "./host.js";
+import type { Inspector } from "./inspector.js";
 import { SCHEDULER_LIMITS } from "./limits.js";
 import { PollingLoop } from "./polling-loop.js";
 import type { Ports } from "./ports.js";
@@ -34,6 +35,7 @@ export class Session {
   readonly schedulerId: string;
   readonly #ports: Ports;
   readonly #reporter: Reporter;
+  readonly #inspector: Inspector;
   readonly #tasks: readonly RegisteredTask[];
   readonly #agenda: Agenda;
   readonly #records: RecordAccess;
@@ -53,9 +55,10 @@ export class Session {
   /** End of the sleep under way, as planned. */
   #plannedWakeAt: EpochMs = Number.NEGATIVE_INFINITY;
 
-  constructor(ports: Ports, reporter: Reporter, tasks: readonly RegisteredTask[]) {
+  constructor(ports: Ports, reporter: Reporter, inspector: Inspector, tasks: readonly RegisteredTask[]) {
     this.#ports = ports;
     this.#reporter = reporter;
+    this.#inspector = inspector;
     this.#tasks = tasks;
     this.schedulerId = ports.newId();
     this.#agenda = new Agenda(tasks);
@@ -67,6 +70,7 @@ export class Session {
       isStoreReserved: () => this.#isClaiming || this.#backoff.remainingMs(ports.lenientNow()) > 0,
       storeSucceeded: () => this.#backoff.succeeded(),
       storeFailed: (operation, error) => this.#storeFailed(operation, error),
+      ended: (run) => inspector.ended(run),
       settled: (slot, record) => this.#settled(slot, record),
     });
     this.#loop = new PollingLoop({
@@ -76,7 +80,11 @@ export class Session {
       faulted: (err, what) => reporter.log("error", { err }, what),
       sleepless: () => reporter.log("warn", {}, "the sleeper returns at once"),
     });
-    this.#chart = new ChartDriver(pollingMachine, (effect) => this.#carryOut(effect));
+    this.#chart = new ChartDriver(
+      pollingMachine,
+      (effect) => this.#carryOut(effect),
+      (event, before, state) => inspector.polled(event, before, state),
+    );
   }
 
   /** Brings the store in line with the list, in one transaction. Rejects with a TaskStoreError, and then nothing changed. */
@@ -92,6 +100,7 @@ export class Session {
     const ahead = recordsAhead(records, now, SCHEDULER_LIMITS.recordAheadMs);
     if (ahead !== null) this.#reporter.emit({ type: "TaskRecordsAhead", ...ahead });
     this.#agenda.planAll(records);
+    this.#inspector.registered(this.#tasks, records);
   }
 
   async #reconcileStore(list: TaskList, now: EpochMs): Promise<Reconciliation> {
@@ -181,7 +190,7 @@ export class Session {
    * the claims of the last. What a failing store leaves unclaimed stays due.
    */
   async #startDue(now: EpochMs): Promise<void> {
-    const slots = this.#mustLookAtAll ? Int32Array.from(this.#tasks.keys()) : this.#agenda.due(now);
+    const slots = this.#mustLookAtAll ? [...this.#tasks.keys()] : this.#agenda.due(now);
     if (slots.length === 0 && this.#records.isUndisturbed()) return;
     const { tasksPerTransaction } = this.#records;
     let from = 0;
@@ -189,7 +198,7 @@ export class Session {
       // A store that needs no I/O would keep everybody else waiting for all portions.
       if (from > 0) await nextMacrotask();
       if (this.#isStopping) return;
-      const claimed = await this.#claim(now, slots.subarray(from, from + tasksPerTransaction));
+      const claimed = await this.#claim(now, slots.slice(from, from + tasksPerTransaction));
       if (claimed === null) return;
       const unbegun = this.#start(claimed.claims);
       if (unbegun.length > 0) await this.#undo(unbegun, now);
@@ -199,7 +208,7 @@ export class Session {
   }
 
   /** One transaction. When records may have changed behind our back it looks at everything. Null: the store failed. */
-  async #claim(now: EpochMs, portion: Int32Array): Promise<Claimed | null> {
+  async #claim(now: EpochMs, portion: readonly number[]): Promise<Claimed | null> {
     let claimed: Claimed;
     try {
       claimed = await this.#records.transact((view) => {
@@ -251,7 +260,9 @@ export class Session {
       if (this.#isStopping) return claims.slice(i);
       this.#agenda.begin(claim.slot);
       announceStart(this.#reporter, claim, startedAt, this.#tasks.length);
+      this.#inspector.started(claim, startedAt);
       if (this.#isStopping) {
+        this.#inspector.withdrawn(claim, startedAt);
         this.#reporter.emit({ type: "TaskRunWithdrawn", name: claim.task.name });
         return claims.slice(i);
       }

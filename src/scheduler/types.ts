@@ -2,6 +2,11 @@
  * The vocabulary of the Declarative Scheduler: what its user hands in, what its user gets told. Types only.
  */
 
+import type { Frame } from "../machines/inspection-frames.js";
+
+/** What an inspector is sent: one JSON text each. */
+export type InspectionFrame = Frame;
+
 /** Anything that says how long: milliseconds, an ISO 8601 text, a Temporal.Duration, or an object with `toMillis()`. */
 export type DurationLike = number | string | { toMillis(): number } | { total(unit: "millisecond"): number };
 
@@ -245,5 +250,7 @@ export interface SchedulerOptions {
   readonly directory?: string | undefined;
   readonly newId?: (() => string) | undefined;
   readonly onEvent?: ((event: SchedulerEvent) => unknown) | undefined;
+  /** Told of every step of its charts, as frames that inspectors of XState understand. */
+  readonly inspect?: ((frame: InspectionFrame) => unknown) | undefined;
   readonly logger?: SchedulerLogger | undefined;
 }

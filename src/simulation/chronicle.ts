@@ -10,7 +10,7 @@ import { isAskedSource, isOwnSource, isPeriod } from "../core/period/occasion.js
 import { type Ending, endingText, isSuccess, resultOf } from "../core/state/ending.js";
 import { type EpochMs, floorToSecond, formatInstant } from "../core/time/instant.js";
 import type { Batch } from "../persist/store.js";
-import { countUp, JobHistory, minuteOf } from "./job-history.js";
+import { countUp, JobHistory, secondOf } from "./job-history.js";
 import { instantOf, type ReadRecord, readRecord } from "./records.js";
 import { nameOfRun } from "./run-name.js";
 
@@ -53,14 +53,16 @@ export class Chronicle implements HostWitness, RequestWitness {
   /** By milliseconds between chosen instant and start: how often. */
   readonly lateness = new Map<number, number>();
   worst: Lateness | null = null;
-  private running = 0;
-  private second = { at: Number.NaN, count: 0 };
-  private readonly claims = new Map<string, Claim>();
+  #running = 0;
+  #second = { at: Number.NaN, count: 0 };
+  readonly #claims = new Map<string, Claim>();
+  readonly #onStart: (start: Start) => void;
+  readonly #onEnd: (request: ArmRequest) => void;
 
-  constructor(
-    private readonly onStart: (start: Start) => void,
-    private readonly onEnd: (request: ArmRequest) => void,
-  ) {}
+  constructor(onStart: (start: Start) => void, onEnd: (request: ArmRequest) => void) {
+    this.#onStart = onStart;
+    this.#onEnd = onEnd;
+  }
 
   job(identity: string): JobHistory {
     const known = this.jobs.get(identity);
@@ -75,10 +77,6 @@ export class Chronicle implements HostWitness, RequestWitness {
     if (this.violations.length < VIOLATIONS_KEPT) this.violations.push(what);
   }
 
-  get runningNow(): number {
-    return this.running;
-  }
-
   // --- what the machine sees ---
 
   sent(request: ArmRequest, sentAt: EpochMs): void {
@@ -89,29 +87,29 @@ export class Chronicle implements HostWitness, RequestWitness {
     const { attemptId } = request;
     const { identity, periodId: told, chosenAt } = nameOfRun(request);
     const job = this.job(identity);
-    const claim = this.claims.get(attemptId);
+    const claim = this.#claims.get(attemptId);
     if (claim === undefined) this.violate(`${identity}@${told} began without a durable claim`);
     // A further attempt is told the period that it is of, and has a slot of its own (S43).
     const periodId = claim?.periodId ?? told;
     const source = claim?.source ?? null;
-    this.once(job, claim ?? { source, periodId, retryOf: null }, startedAt);
-    this.mayStart(job, source, periodId);
-    if (isPeriod(source)) this.late(job, periodId, startedAt, chosenAt);
-    this.begun(job, attemptId, source, startedAt);
-    this.onStart({ identity, periodId, source, startedAt, chosenAt });
+    this.#once(job, claim ?? { source, periodId, retryOf: null }, startedAt);
+    this.#mayStart(job, source, periodId);
+    if (isPeriod(source)) this.#late(job, periodId, startedAt, chosenAt);
+    this.#begun(job, attemptId, source, startedAt);
+    this.#onStart({ identity, periodId, source, startedAt, chosenAt });
   }
 
   ended(request: ArmRequest): void {
     const job = this.job(nameOfRun(request).identity);
-    if (job.running.delete(request.attemptId)) this.running -= 1;
-    this.onEnd(request);
+    if (job.running.delete(request.attemptId)) this.#running -= 1;
+    this.#onEnd(request);
   }
 
-  private once(job: JobHistory, { source, periodId, retryOf }: Claim, startedAt: EpochMs): void {
-    const minute = minuteOf(instantOf(periodId));
+  #once(job: JobHistory, { source, periodId, retryOf }: Claim, startedAt: EpochMs): void {
+    const second = secondOf(instantOf(periodId));
     const slot = `${source}@${periodId}`;
-    const isRepeat = isPeriod(source) ? job.starts.has(minute) : job.slots.has(slot);
-    if (isPeriod(source)) job.starts.set(minute, startedAt);
+    const isRepeat = isPeriod(source) ? job.starts.has(second) : job.slots.has(slot);
+    if (isPeriod(source)) job.starts.set(second, startedAt);
     else {
       job.slots.add(slot);
       job.slotStarts.push({ source, slotAt: instantOf(periodId), startedAt, retryOf });
@@ -122,7 +120,7 @@ export class Chronicle implements HostWitness, RequestWitness {
   }
 
   /** A job that forbids it never runs beside itself, and never more often than it allows. */
-  private mayStart(job: JobHistory, source: string | null, periodId: string): void {
+  #mayStart(job: JobHistory, source: string | null, periodId: string): void {
     const policy = job.definition?.policy;
     if (policy === undefined || !isOwnSource(source)) return;
     const most = policy.concurrency === "allow" ? (policy.maxActive ?? Number.POSITIVE_INFINITY) : 1;
@@ -130,7 +128,7 @@ export class Chronicle implements HostWitness, RequestWitness {
     this.violate(`${job.identity}@${periodId} began beside ${job.running.size} other runs (${policy.concurrency})`);
   }
 
-  private late(job: JobHistory, periodId: string, startedAt: EpochMs, chosenAt: EpochMs): void {
+  #late(job: JobHistory, periodId: string, startedAt: EpochMs, chosenAt: EpochMs): void {
     const lateMs = startedAt - chosenAt;
     const { identity } = job;
     if (lateMs < 0) this.violate(`${identity}@${periodId} began at ${formatInstant(startedAt)}, before its instant`);
@@ -139,7 +137,7 @@ export class Chronicle implements HostWitness, RequestWitness {
     if (lateMs > (this.worst?.ms ?? 0)) this.worst = { ms: lateMs, identity, periodId };
   }
 
-  private begun(job: JobHistory, attemptId: string, source: string | null, startedAt: EpochMs): void {
+  #begun(job: JobHistory, attemptId: string, source: string | null, startedAt: EpochMs): void {
     if (job.running.size > 0) job.overlaps += 1;
     job.running.add(attemptId);
     job.peak = Math.max(job.peak, job.running.size);
@@ -149,51 +147,52 @@ export class Chronicle implements HostWitness, RequestWitness {
     else if (source === "retry") job.retried += 1;
     else if (source === "reboot") job.atBoot += 1;
     else if (!isPeriod(source)) job.hinted += 1;
-    this.running += 1;
-    if (this.running > this.runningPeak.count) this.runningPeak = { count: this.running, at: startedAt };
+    this.#running += 1;
+    if (this.#running > this.runningPeak.count) this.runningPeak = { count: this.#running, at: startedAt };
     const at = floorToSecond(startedAt);
-    this.second = { at, count: this.second.at === at ? this.second.count + 1 : 1 };
-    if (this.second.count > this.secondPeak.count) this.secondPeak = { count: this.second.count, at };
+    this.#second = { at, count: this.#second.at === at ? this.#second.count + 1 : 1 };
+    if (this.#second.count > this.secondPeak.count) this.secondPeak = { count: this.#second.count, at };
   }
 
   // --- what became durable ---
 
   durable({ ledger = [] }: Batch): void {
-    for (const record of ledger) this.note(record.identity, record.at, readRecord(record));
+    for (const record of ledger) this.#note(record.identity, record.at, readRecord(record));
   }
 
-  private note(identity: string, at: EpochMs, record: ReadRecord): void {
+  #note(identity: string, at: EpochMs, record: ReadRecord): void {
     if (record.kind === "other") return;
     const job = this.job(identity);
     if (record.kind === "gap") job.gaps.push(record);
-    else if (record.kind === "run") this.noteRun(job, record);
-    else this.notePeriod(job, at, record);
+    else if (record.kind === "stopped") job.stop(at);
+    else if (record.kind === "run") this.#noteRun(job, record);
+    else this.#notePeriod(job, at, record);
   }
 
-  private notePeriod(job: JobHistory, at: EpochMs, record: Extract<ReadRecord, { kind: "period" }>): void {
-    const minute = minuteOf(at);
-    const before = job.outcomes.get(minute);
+  #notePeriod(job: JobHistory, at: EpochMs, record: Extract<ReadRecord, { kind: "period" }>): void {
+    const second = secondOf(at);
+    const before = job.outcomes.get(second);
     if (before === record.outcome) return;
     if (before !== undefined && before !== "before_definition") {
       this.violate(`${job.identity}@${formatInstant(at)} was ${before} and became ${record.outcome}`);
     }
-    job.outcomes.set(minute, record.outcome);
+    job.outcomes.set(second, record.outcome);
     const { outcome, reason } = record;
     if (reason !== null && reason !== outcome) countUp(job.reasons, `${outcome}: ${reason}`);
   }
 
-  private noteRun(job: JobHistory, record: Extract<ReadRecord, { kind: "run" }>): void {
+  #noteRun(job: JobHistory, record: Extract<ReadRecord, { kind: "run" }>): void {
     const { attemptId, source, periodId, retryOf, ending, endedAt } = record;
     if (ending === null) {
-      if (attemptId !== null) this.claims.set(attemptId, { source, periodId, retryOf });
+      if (attemptId !== null) this.#claims.set(attemptId, { source, periodId, retryOf });
       return;
     }
-    if (attemptId !== null) this.claims.delete(attemptId);
+    if (attemptId !== null) this.#claims.delete(attemptId);
     if (endedAt !== null && !isSuccess(ending)) noteFailure(job, retryOf ?? periodId, endedAt);
     countUp(job.exits, exitName(ending));
     if (isFailure(ending)) job.failed += 1;
     if (ending.reason !== null) countUp(job.reasons, `run: ${ending.reason}`);
-    const hasRun = !isPeriod(source) || job.starts.has(minuteOf(instantOf(periodId)));
+    const hasRun = !isPeriod(source) || job.starts.has(secondOf(instantOf(periodId)));
     const hasResult = ending.kind === "answered" || (ending.kind === "exited" && ending.code !== null);
     if (hasResult && !hasRun) {
       this.violate(`${job.identity}@${periodId} has a result on record and never began`);

@@ -28,18 +28,20 @@ export class PortGuard {
   /** Calls so far, in both directions. */
   activity = 0;
   readonly faults: PlannedFaults = { crashAt: null, storeFault: null };
+  readonly #disk: MemoryDisk;
+  readonly #onCrash: () => void;
 
-  constructor(
-    private readonly disk: MemoryDisk,
-    private readonly onCrash: () => void,
-  ) {}
+  constructor(disk: MemoryDisk, onCrash: () => void) {
+    this.#disk = disk;
+    this.#onCrash = onCrash;
+  }
 
   between(ports: SupervisorPorts, life: Life): SupervisorPorts {
     return {
       ...ports,
-      clock: this.clockOf(ports.clock, life),
-      store: this.storeOf(ports.store, life),
-      runner: this.runnerOf(ports.runner, life),
+      clock: this.#clockOf(ports.clock, life),
+      store: this.#storeOf(ports.store, life),
+      runner: this.#runnerOf(ports.runner, life),
       onEvent: (event) => {
         this.activity += 1;
         if (life.isAlive) ports.onEvent(event);
@@ -47,7 +49,7 @@ export class PortGuard {
     };
   }
 
-  private clockOf(clock: Clock, life: Life): Clock {
+  #clockOf(clock: Clock, life: Life): Clock {
     const call = (callback: () => void): void => {
       if (life.isAlive) callback();
     };
@@ -61,8 +63,8 @@ export class PortGuard {
     };
   }
 
-  private storeOf(store: StateStore, life: Life): StateStore {
-    const commit: StateStore["commit"] = (term, batch) => this.commit(life, batch, () => store.commit(term, batch));
+  #storeOf(store: StateStore, life: Life): StateStore {
+    const commit: StateStore["commit"] = (term, batch) => this.#commit(life, batch, () => store.commit(term, batch));
     return new Proxy(store, {
       get: (target, name) => {
         this.activity += 1;
@@ -74,29 +76,29 @@ export class PortGuard {
     });
   }
 
-  private async commit(life: Life, batch: Batch, write: Write): ReturnType<Write> {
+  async #commit(life: Life, batch: Batch, write: Write): ReturnType<Write> {
     if (!life.isAlive) return NEVER;
     const step = stepOf(batch);
-    if (step !== null && this.crashes(life, `before-${step}`)) return NEVER;
-    const refused = await this.written(write);
+    if (step !== null && this.#crashes(life, `before-${step}`)) return NEVER;
+    const refused = await this.#written(write);
     if (!life.isAlive) return NEVER;
-    return step !== null && this.crashes(life, `after-${step}`) ? NEVER : refused;
+    return step !== null && this.#crashes(life, `after-${step}`) ? NEVER : refused;
   }
 
   /** A fault of the disk is over with the write it met. */
-  private async written(write: Write): ReturnType<Write> {
+  async #written(write: Write): ReturnType<Write> {
     const fault = this.faults.storeFault;
     if (fault === null) return write();
     this.faults.storeFault = null;
-    this.disk.faults = () => ({ kind: "fail", ...fault });
+    this.#disk.faults = () => ({ kind: "fail", ...fault });
     try {
       return await write();
     } finally {
-      this.disk.faults = () => null;
+      this.#disk.faults = () => null;
     }
   }
 
-  private runnerOf(runner: Runner, life: Life): Runner {
+  #runnerOf(runner: Runner, life: Life): Runner {
     const pass = async <T>(operation: () => Promise<T>): Promise<T> => {
       this.activity += 1;
       if (!life.isAlive) return NEVER;
@@ -108,9 +110,9 @@ export class PortGuard {
       capacity: runner.capacity,
       arm: (request) => pass(() => runner.arm(request)),
       go: async (armed, latestAt) => {
-        if (this.crashes(life, "before-start")) return NEVER;
+        if (this.#crashes(life, "before-start")) return NEVER;
         const outcome = await pass(() => runner.go(armed, latestAt));
-        return this.crashes(life, "after-start") ? NEVER : outcome;
+        return this.#crashes(life, "after-start") ? NEVER : outcome;
       },
       abort: (armed) => pass(() => runner.abort(armed)),
       adopt: (request) => pass(() => runner.adopt(request)),
@@ -124,10 +126,10 @@ export class PortGuard {
     };
   }
 
-  private crashes(life: Life, step: CrashStep): boolean {
+  #crashes(life: Life, step: CrashStep): boolean {
     if (!life.isAlive || this.faults.crashAt !== step) return false;
     this.faults.crashAt = null;
-    this.onCrash();
+    this.#onCrash();
     return true;
   }
 }

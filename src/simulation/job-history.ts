@@ -2,7 +2,8 @@
 import type { Settings } from "../core/config/settings.js";
 import { HINT_KINDS, type Hint, type HintKind } from "../core/governor/hint.js";
 import type { JobDefinition } from "../core/job/definition.js";
-import { type EpochMs, MINUTE_MS } from "../core/time/instant.js";
+import { FOR_GOOD_AT } from "../core/period/policy.js";
+import { type EpochMs, SECOND_MS } from "../core/time/instant.js";
 import type { RecordedOutcome } from "./records.js";
 
 /** A definition from the moment a daemon was given it. */
@@ -60,18 +61,20 @@ export interface GapOnRecord {
   readonly lastAt: EpochMs;
 }
 
-/** Nominal times are whole minutes (S1): as such they are small integers, which a map holds without a box each. */
-export function minuteOf(nominalAt: EpochMs): number {
-  return Math.floor(nominalAt / MINUTE_MS);
+/** Nominal times are whole seconds (S1): as such they are small integers, which a map holds without a box each, until 2038. */
+export function secondOf(nominalAt: EpochMs): number {
+  return Math.floor(nominalAt / SECOND_MS);
 }
 
 export class JobHistory {
   readonly versions: VersionInForce[] = [];
   readonly pauses: PauseSpan[] = [];
+  /** How often it has paused itself (S51). */
+  stops = 0;
   readonly gaps: GapOnRecord[] = [];
-  /** By minute: the outcome on record. */
+  /** By second: the outcome on record. */
   readonly outcomes = new Map<number, RecordedOutcome>();
-  /** By minute: when the command of a period of its own began. */
+  /** By second: when the command of a period of its own began. */
   readonly starts = new Map<number, EpochMs>();
   /** Hints that may have been in force. */
   readonly hints: HintSpan[] = [];
@@ -116,19 +119,25 @@ export class JobHistory {
     return span;
   }
 
+  /** S51: by itself, until somebody resumes it. */
+  stop(at: EpochMs): void {
+    this.pause(at, FOR_GOOD_AT, false);
+    this.stops += 1;
+  }
+
   /** One of a kind: a newer one ends the older. */
   hint(fromAt: EpochMs, hint: Hint): HintSpan {
-    this.endHints(fromAt, hint.kind);
+    this.#endHints(fromAt, hint.kind);
     const span = { fromAt, untilAt: hint.expiresAt, hint, surelyFromAt: null };
     this.hints.push(span);
     return span;
   }
 
   unhint(at: EpochMs): void {
-    for (const kind of HINT_KINDS) this.endHints(at, kind);
+    for (const kind of HINT_KINDS) this.#endHints(at, kind);
   }
 
-  private endHints(at: EpochMs, kind: HintKind): void {
+  #endHints(at: EpochMs, kind: HintKind): void {
     for (const span of this.hints) if (span.hint.kind === kind && span.untilAt > at) span.untilAt = at;
   }
 

@@ -22,8 +22,10 @@ import { SimulatedClock } from "../actors/simulated-clock.js";
 import type { Supervisor, SupervisorPorts } from "../actors/supervisor/port.js";
 import { createSupervisor } from "../actors/supervisor/supervisor-actor.js";
 import type { SupervisorEvent } from "../actors/supervisor/write/events.js";
+import { turnOfLoop } from "../actors/turns.js";
 import { KronError } from "../core/base/errors/kron-error.js";
-import type { Result } from "../core/base/result.js";
+import { messageOf } from "../core/base/errors/message.js";
+import { unwrap } from "../core/base/result.js";
 import type { RecordVersions } from "../core/decision/record.js";
 import type { EpochMs } from "../core/time/instant.js";
 import { acquireMemoryLock, type LockTerm } from "../persist/lock.js";
@@ -49,12 +51,14 @@ export interface MachineOptions {
 
 /** The ledger is handed on instead of being kept: it would be larger than all the rest together. */
 class HandingDisk extends MemoryDisk {
-  constructor(private readonly onDurable: (batch: Batch) => void) {
+  readonly #onDurable: (batch: Batch) => void;
+  constructor(onDurable: (batch: Batch) => void) {
     super("simulation");
+    this.#onDurable = onDurable;
   }
 
   override apply(batch: Batch): void {
-    this.onDurable(batch);
+    this.#onDurable(batch);
     super.apply({ ...batch, ledger: [] });
   }
 }
@@ -76,48 +80,50 @@ export class SimulatedMachine {
   readonly clock: SimulatedClock;
   readonly host: SimulatedHost;
   readonly guard: PortGuard;
-  private readonly disk: MemoryDisk;
-  private daemon: Daemon | null = null;
-  private attempts = 0;
+  readonly #disk: MemoryDisk;
+  #daemon: Daemon | null = null;
+  #attempts = 0;
+  readonly #options: MachineOptions;
 
-  constructor(private readonly options: MachineOptions) {
+  constructor(options: MachineOptions) {
+    this.#options = options;
     this.clock = new SimulatedClock({ startAt: options.startAt });
-    this.disk = new HandingDisk(options.onDurable);
+    this.#disk = new HandingDisk(options.onDurable);
     this.host = new SimulatedHost(this.clock, options.behaviourOf, options.witness);
-    this.guard = new PortGuard(this.disk, () => {
+    this.guard = new PortGuard(this.#disk, () => {
       this.kill();
       options.onCrash();
     });
   }
 
   get isUp(): boolean {
-    return this.daemon !== null;
+    return this.#daemon !== null;
   }
 
   boot({ definitions, settings }: Loaded): void {
-    if (this.daemon !== null) throw new Error("invariant broken: a daemon runs already");
-    const term = unwrap(acquireMemoryLock(this.disk));
-    const { answerOf, witness } = this.options;
+    if (this.#daemon !== null) throw new Error("invariant broken: a daemon runs already");
+    const term = unwrap(acquireMemoryLock(this.#disk));
+    const { answerOf, witness } = this.#options;
     const launcher = this.host.launcher(MAX_ARMED);
     const dispatcher = new SimulatedDispatcher(this.clock, answerOf, witness);
     const life = { isAlive: true, operations: 0 };
     const supervisor = createSupervisor(
-      this.guard.between(this.portsOf(term, new RunnerRouter(launcher, dispatcher)), life),
+      this.guard.between(this.#portsOf(term, new RunnerRouter(launcher, dispatcher)), life),
     );
     const daemon: Daemon = Object.assign(life, { supervisor, term, launcher, dispatcher });
-    this.daemon = daemon;
-    void supervisor.failed.then((error) => this.failed(daemon, error));
+    this.#daemon = daemon;
+    void supervisor.failed.then((error) => this.#failed(daemon, error));
     this.begin(async () => {
-      await supervisor.start(definitions, settings).catch((error: unknown) => this.failed(daemon, error));
+      await supervisor.start(definitions, settings).catch((error: unknown) => this.#failed(daemon, error));
     });
   }
 
   /** As by SIGKILL: nothing is said any more, gates close, the lock is free; what runs goes on (S29). */
   kill(): void {
-    const { daemon } = this;
+    const daemon = this.#daemon;
     if (daemon === null) return;
     daemon.isAlive = false;
-    this.daemon = null;
+    this.#daemon = null;
     daemon.launcher.die();
     daemon.dispatcher.die();
     daemon.term.release();
@@ -125,11 +131,11 @@ export class SimulatedMachine {
 
   /** In order. Nobody waits for runs. */
   stop(): void {
-    const { daemon } = this;
+    const daemon = this.#daemon;
     if (daemon === null) return;
     this.begin(async () => {
-      await daemon.supervisor.stop({ graceful: false }).catch((error: unknown) => this.failed(daemon, error));
-      if (this.daemon === daemon) this.kill();
+      await daemon.supervisor.stop({ graceful: false }).catch((error: unknown) => this.#failed(daemon, error));
+      if (this.#daemon === daemon) this.kill();
     });
   }
 
@@ -140,12 +146,12 @@ export class SimulatedMachine {
   }
 
   loseLauncher(): void {
-    this.daemon?.launcher.loseProcess();
+    this.#daemon?.launcher.loseProcess();
   }
 
   /** Something that the daemon is asked to do; it is waited for as far as that takes no time. */
   begin(operation: (supervisor: Supervisor) => Promise<void>): void {
-    const { daemon } = this;
+    const daemon = this.#daemon;
     if (daemon === null) throw new Error("invariant broken: there is no daemon to ask");
     daemon.operations += 1;
     void operation(daemon.supervisor).finally(() => {
@@ -158,58 +164,45 @@ export class SimulatedMachine {
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < QUIET_TURNS; ) {
       const before = this.guard.activity;
-      if (await this.isAtRest()) return;
-      await turn();
+      if (await this.#isAtRest()) return;
+      await turnOfLoop();
       quiet = this.guard.activity === before ? quiet + 1 : 0;
     }
   }
 
-  private async isAtRest(): Promise<boolean> {
-    if (this.daemon === null) return true;
-    if (this.daemon.operations > 0) return false;
+  async #isAtRest(): Promise<boolean> {
+    if (this.#daemon === null) return true;
+    if (this.#daemon.operations > 0) return false;
     let isIdle = false;
     const note = (): void => {
       isIdle = true;
     };
-    this.daemon.supervisor.whenIdle().then(note, note);
+    this.#daemon.supervisor.whenIdle().then(note, note);
     await Promise.resolve();
     return isIdle;
   }
 
-  private portsOf(term: LockTerm, runner: Runner): SupervisorPorts {
+  #portsOf(term: LockTerm, runner: Runner): SupervisorPorts {
     return {
       clock: this.clock,
-      store: unwrap(openMemoryStore(term, this.disk)),
+      store: unwrap(openMemoryStore(term, this.#disk)),
       term,
       runner,
       copies: { isKept: () => false, keep: (key) => `${key}.corrupt` },
       bootId: this.host.bootId,
-      versions: this.options.versions,
+      versions: this.#options.versions,
       outputDirectory: "/simulated",
       baseEnv: {},
-      newId: () => `a${String(++this.attempts).padStart(9, "0")}`,
-      onEvent: (event) => this.options.onEvent(event),
+      newId: () => `a${String(++this.#attempts).padStart(9, "0")}`,
+      onEvent: (event) => this.#options.onEvent(event),
     };
   }
 
-  private failed(daemon: Daemon, cause: unknown): void {
-    if (!daemon.isAlive || this.daemon !== daemon) return;
+  #failed(daemon: Daemon, cause: unknown): void {
+    if (!daemon.isAlive || this.#daemon !== daemon) return;
     this.kill();
     const about = { component: "scheduler", operation: "run", cause } as const;
     const isKron = cause instanceof KronError;
-    this.options.onFatal(isKron ? cause : new KronError("invariant-broken", messageOf(cause), about));
+    this.#options.onFatal(isKron ? cause : new KronError("invariant-broken", messageOf(cause), about));
   }
-}
-
-function unwrap<T>(result: Result<T, KronError>): T {
-  if (!result.ok) throw result.error;
-  return result.value;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

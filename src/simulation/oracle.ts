@@ -8,12 +8,13 @@ import { decide } from "../core/decision/decide.js";
 import type { CompiledRule } from "../core/decision/model.js";
 import type { JobDefinition } from "../core/job/definition.js";
 import { longestDeadlineMs } from "../core/period/lateness.js";
-import { type EpochMs, formatInstant, MINUTE_MS } from "../core/time/instant.js";
+import { type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../core/time/instant.js";
 import { judgeBoots } from "./boot-oracle.js";
-import { type Circumstances, countUp, type JobHistory, minuteOf, type Span } from "./job-history.js";
+import { type Circumstances, countUp, type JobHistory, type Span, secondOf } from "./job-history.js";
 import type { RecordedOutcome } from "./records.js";
 import { judgeRetries } from "./retry-oracle.js";
 import { judgeSlots } from "./slot-oracle.js";
+import { judgeStops } from "./stop-oracle.js";
 
 /** What became of a period. Those of the ledger, and the reasons for having no record. */
 export type Fate =
@@ -60,6 +61,7 @@ export function judgeJob(job: JobHistory, circumstances: Circumstances): Judgeme
     ...judgeSlots(job, circumstances),
     ...judgeRetries(job, circumstances),
     ...judgeBoots(job, circumstances),
+    ...judgeStops(job),
   ];
   return { fates, violations };
 }
@@ -75,9 +77,9 @@ function* withoutRecord(job: JobHistory, around: Circumstances, fates: Map<Fate,
     const untilAt = job.versions[index + 1]?.fromAt ?? around.endAt;
     if (definition === null) continue;
     for (const due of periodsDue(compileRule(definition), fromAt, Math.min(untilAt, around.endAt))) {
-      const minute = minuteOf(due.nominalAt);
-      if (job.outcomes.has(minute) || seen.has(minute)) continue;
-      seen.add(minute);
+      const second = secondOf(due.nominalAt);
+      if (job.outcomes.has(second) || seen.has(second)) continue;
+      seen.add(second);
       const fate = fateOf(job, definition, due, untilAt, around);
       countUp(fates, fate);
       if (fate === "unaccounted") yield `${job.identity}@${formatInstant(due.nominalAt)} is not accounted for`;
@@ -125,7 +127,7 @@ function fateOf(
 }
 
 function hasLater(job: JobHistory, nominalAt: EpochMs): boolean {
-  for (const minute of job.outcomes.keys()) if (minute > minuteOf(nominalAt)) return true;
+  for (const second of job.outcomes.keys()) if (second > secondOf(nominalAt)) return true;
   return false;
 }
 
@@ -148,8 +150,8 @@ function* untimely(job: JobHistory, around: Circumstances): Iterable<string> {
     definition === null ? [] : [{ definition, compiled: compileRule(definition) }],
   );
   const { startGraceMs, killGraceMs } = around.settings;
-  for (const [minute, startedAt] of job.starts) {
-    const nominalAt = minute * MINUTE_MS;
+  for (const [second, startedAt] of job.starts) {
+    const nominalAt = second * SECOND_MS;
     const fits = rules.some(({ definition, compiled }) => {
       if (!compiled.schedule.matches(nominalAt)) return false;
       const { chosenAt } = decide(compiled, nominalAt);

@@ -1,7 +1,8 @@
 /** Ledger records as a simulation reads them: only what is counted. */
+import { fieldsIn } from "../core/base/fields.js";
 import type { Outcome } from "../core/state/document.js";
 import { type Ending, readEnding } from "../core/state/ending.js";
-import { type EpochMs, parseInstant } from "../core/time/instant.js";
+import { type EpochMs, knownInstant } from "../core/time/instant.js";
 import type { LedgerRecord } from "../persist/store.js";
 
 export type RecordedOutcome = Outcome | "before_definition";
@@ -21,9 +22,12 @@ export type ReadRecord =
       readonly endedAt: EpochMs | null;
     }
   | { readonly kind: "gap"; readonly firstAt: EpochMs; readonly lastAt: EpochMs }
+  /** S51: it has paused itself. */
+  | { readonly kind: "stopped" }
   | { readonly kind: "other" };
 
 export function readRecord({ kind, text }: LedgerRecord): ReadRecord {
+  if (kind === "paused" && textOf(fieldsIn(text)?.["stopped_for"]) !== null) return { kind: "stopped" };
   if (kind !== "period" && kind !== "gap" && !kind.startsWith("run")) return { kind: "other" };
   const content = JSON.parse(text) as Record<string, unknown>;
   if (kind === "gap") return { kind, firstAt: instantOf(content["first"]), lastAt: instantOf(content["last"]) };
@@ -47,7 +51,5 @@ function textOf(value: unknown): string | null {
 }
 
 export function instantOf(text: unknown): EpochMs {
-  const at = parseInstant(String(text));
-  if (!at.ok) throw new Error(`invariant broken: ${JSON.stringify(text)} is no instant`);
-  return at.value;
+  return knownInstant(String(text));
 }

@@ -65,46 +65,45 @@ export function globExpression(glob: string): RegExp {
 }
 
 export class RunRules {
-  private readonly rules: readonly { readonly rule: RunRule; readonly expression: RegExp }[];
-  private readonly resolved = new Map<string, Resolved>();
+  readonly #rules: readonly { readonly rule: RunRule; readonly expression: RegExp }[];
+  readonly #resolved = new Map<string, Resolved>();
   /** How often a process was asked for, of periods that have not ended. */
-  private readonly asked = new Map<string, number>();
+  readonly #asked = new Map<string, number>();
+  readonly #seed: string;
 
-  constructor(
-    rules: readonly RunRule[],
-    private readonly seed: string,
-  ) {
-    this.rules = rules.map((rule) => ({ rule, expression: globExpression(rule.match) }));
+  constructor(rules: readonly RunRule[], seed: string) {
+    this.#seed = seed;
+    this.#rules = rules.map((rule) => ({ rule, expression: globExpression(rule.match) }));
   }
 
   behaviourOf(request: ProcessArm): SimulatedBehaviour {
-    return this.drawn(request, behaviour);
+    return this.#drawn(request, behaviour);
   }
 
   answerOf(request: RequestArm): SimulatedAnswer {
-    return this.drawn(request, answer);
+    return this.#drawn(request, answer);
   }
 
-  private drawn<T>(request: ArmRequest, make: (rule: Resolved, draw: Draw) => T): T {
+  #drawn<T>(request: ArmRequest, make: (rule: Resolved, draw: Draw) => T): T {
     const { identity, name } = nameOf(request);
-    const nth = (this.asked.get(name) ?? 0) + 1;
-    this.asked.set(name, nth);
-    const random = new SplitMix64(sha256Hex(`${this.seed}\n${name}\n${nth}`).slice(0, SEED_DIGITS));
-    const rule = this.ruleFor(identity);
+    const nth = (this.#asked.get(name) ?? 0) + 1;
+    this.#asked.set(name, nth);
+    const random = new SplitMix64(sha256Hex(`${this.#seed}\n${name}\n${nth}`).slice(0, SEED_DIGITS));
+    const rule = this.#ruleFor(identity);
     return make(rule, drawOf(rule, random));
   }
 
   /** Nobody will ask for this one again. */
   forget(request: ArmRequest): void {
-    this.asked.delete(nameOf(request).name);
+    this.#asked.delete(nameOf(request).name);
   }
 
-  private ruleFor(identity: string): Resolved {
-    const known = this.resolved.get(identity);
+  #ruleFor(identity: string): Resolved {
+    const known = this.#resolved.get(identity);
     if (known !== undefined) return known;
-    const own = this.rules.filter(({ expression }) => expression.test(identity)).map(({ rule }) => rule);
+    const own = this.#rules.filter(({ expression }) => expression.test(identity)).map(({ rule }) => rule);
     const resolved: Resolved = { ...DEFAULTS, ...impliedBy(Object.assign({}, ...own)) };
-    this.resolved.set(identity, resolved);
+    this.#resolved.set(identity, resolved);
     return resolved;
   }
 }

@@ -49,295 +49,296 @@ export function simulate(input: SimulationInput, observer: SimulationObserver = 
 }
 
 class Simulation {
-  private readonly machine: SimulatedMachine;
-  private readonly chronicle: Chronicle;
-  private readonly absences: Span[] = [];
-  private readonly repeats: Span[] = [];
-  private readonly boots: EpochMs[] = [];
+  readonly #machine: SimulatedMachine;
+  readonly #chronicle: Chronicle;
+  readonly #absences: Span[] = [];
+  readonly #repeats: Span[] = [];
+  readonly #boots: EpochMs[] = [];
   /** No daemon has been started since the machine came up. */
-  private isFreshlyBooted = true;
-  private loaded: Loaded;
+  #isFreshlyBooted = true;
+  #loaded: Loaded;
   /** Since when no daemon runs. */
-  private absentFrom: EpochMs | null = null;
-  private restartMs = RESTART_MS;
-  private fatals = 0;
+  #absentFrom: EpochMs | null = null;
+  #restartMs = RESTART_MS;
+  #fatals = 0;
   /** Something was done to the machine: it comes to rest before the next timer of this instant. */
-  private hasActed = false;
-  private isCutShort = false;
+  #hasActed = false;
+  #isCutShort = false;
+  readonly #input: SimulationInput;
+  readonly #observer: SimulationObserver;
 
-  constructor(
-    private readonly input: SimulationInput,
-    private readonly observer: SimulationObserver,
-  ) {
+  constructor(input: SimulationInput, observer: SimulationObserver) {
+    this.#input = input;
+    this.#observer = observer;
     const rules = new RunRules(input.rules, input.seed);
-    this.loaded = input.loaded;
-    this.chronicle = new Chronicle(
+    this.#loaded = input.loaded;
+    this.#chronicle = new Chronicle(
       (start) => observer.onStart?.(start),
       (request) => rules.forget(request),
     );
-    this.machine = new SimulatedMachine({
+    this.#machine = new SimulatedMachine({
       startAt: input.fromAt,
       versions: input.versions,
-      witness: this.chronicle,
+      witness: this.#chronicle,
       behaviourOf: (request) => {
         const behaviour = rules.behaviourOf(request);
-        if (behaviour.refusal !== undefined) this.chronicle.job(nameOfRun(request).identity).refused += 1;
+        if (behaviour.refusal !== undefined) this.#chronicle.job(nameOfRun(request).identity).refused += 1;
         return behaviour;
       },
       answerOf: (request) => {
         const answer = rules.answerOf(request);
-        if (answer.refusal !== undefined) this.chronicle.job(request.identity).refused += 1;
+        if (answer.refusal !== undefined) this.#chronicle.job(request.identity).refused += 1;
         return answer;
       },
       onDurable: (batch) => {
-        this.chronicle.durable(batch);
+        this.#chronicle.durable(batch);
         for (const record of batch.ledger ?? []) observer.onLedger?.(record);
       },
       onEvent: (event) => {
         if (event.level !== "debug") observer.onTimeline?.(entryOfEvent(event));
       },
       onFatal: (error) => {
-        this.fatals += 1;
-        this.tell("daemon_failed", { error: error.code, message: error.message });
+        this.#fatals += 1;
+        this.#tell("daemon_failed", { error: error.code, message: error.message });
         // Only a store that fails is a reason to end.
         const isAsked = error.code === "state-write-failed";
-        if (!isAsked) this.chronicle.violate(`the daemon ended by itself: ${error.code}: ${error.message}`);
-        this.gone(this.restartMs);
+        if (!isAsked) this.#chronicle.violate(`the daemon ended by itself: ${error.code}: ${error.message}`);
+        this.#gone(this.#restartMs);
       },
       onCrash: () => {
-        this.tell("daemon_killed");
-        this.gone(this.restartMs);
+        this.#tell("daemon_killed");
+        this.#gone(this.#restartMs);
       },
     });
   }
 
   async run(): Promise<Findings> {
-    const { clock } = this.machine;
-    const horizonMs = this.input.toAt - this.input.fromAt;
-    for (const { afterMs, act } of this.input.acts) this.later(afterMs, () => this.perform(act));
-    this.boot();
-    await this.machine.settle();
+    const { clock } = this.#machine;
+    const horizonMs = this.#input.toAt - this.#input.fromAt;
+    for (const { afterMs, act } of this.#input.acts) this.#later(afterMs, () => this.#perform(act));
+    this.#boot();
+    await this.#machine.settle();
     for (let instants = 1; ; instants++) {
       const dueMs = clock.nextDueMs();
       if (dueMs === null || dueMs >= horizonMs) break;
-      if (instants % INSTANTS_PER_LOOK === 0 && (await this.mustEnd())) break;
-      this.fireAll(dueMs);
-      await this.machine.settle();
+      if (instants % INSTANTS_PER_LOOK === 0 && (await this.#mustEnd())) break;
+      this.#fireAll(dueMs);
+      await this.#machine.settle();
     }
-    await this.observer.onProgress?.(this.isCutShort ? clock.monotonicMs() : horizonMs);
-    return this.findings(horizonMs);
+    await this.#observer.onProgress?.(this.#isCutShort ? clock.monotonicMs() : horizonMs);
+    return this.#findings(horizonMs);
   }
 
   /** All timers of one instant together, as an event loop does that wakes for them. */
-  private fireAll(dueMs: number): void {
-    const { clock } = this.machine;
-    this.hasActed = false;
+  #fireAll(dueMs: number): void {
+    const { clock } = this.#machine;
+    this.#hasActed = false;
     do clock.fireFirst();
-    while (!this.hasActed && clock.nextDueMs() === dueMs);
+    while (!this.#hasActed && clock.nextDueMs() === dueMs);
   }
 
-  private async mustEnd(): Promise<boolean> {
-    await this.observer.onProgress?.(this.machine.clock.monotonicMs());
-    this.isCutShort = this.observer.isInterrupted?.() === true;
-    return this.isCutShort;
+  async #mustEnd(): Promise<boolean> {
+    await this.#observer.onProgress?.(this.#machine.clock.monotonicMs());
+    this.#isCutShort = this.#observer.isInterrupted?.() === true;
+    return this.#isCutShort;
   }
 
-  private findings(horizonMs: number): Findings {
-    const { clock } = this.machine;
-    const leftMs = this.isCutShort ? 0 : horizonMs - clock.monotonicMs();
+  #findings(horizonMs: number): Findings {
+    const { clock } = this.#machine;
+    const leftMs = this.#isCutShort ? 0 : horizonMs - clock.monotonicMs();
     const endAt = clock.now() + leftMs;
     const absences =
-      this.absentFrom === null ? this.absences : [...this.absences, this.absence(this.absentFrom, endAt)];
-    return findingsOf(this.chronicle, {
-      fromAt: this.input.fromAt,
+      this.#absentFrom === null ? this.#absences : [...this.#absences, this.#absence(this.#absentFrom, endAt)];
+    return findingsOf(this.#chronicle, {
+      fromAt: this.#input.fromAt,
       endAt,
       elapsedMs: clock.monotonicMs() + leftMs,
-      isCutShort: this.isCutShort,
-      settings: this.loaded.settings,
+      isCutShort: this.#isCutShort,
+      settings: this.#loaded.settings,
       absences,
-      repeats: this.repeats,
-      boots: this.boots,
-      fatals: this.fatals,
+      repeats: this.#repeats,
+      boots: this.#boots,
+      fatals: this.#fatals,
     });
   }
 
   // --- the life of daemons ---
 
-  private boot(): void {
-    const now = this.machine.clock.now();
-    if (this.absentFrom !== null) this.absences.push(this.absence(this.absentFrom, now));
-    this.absentFrom = null;
-    this.restartMs = RESTART_MS;
-    if (this.isFreshlyBooted) this.boots.push(floorToSecond(now));
-    this.isFreshlyBooted = false;
-    this.adopt(this.loaded);
-    this.tell("daemon_started");
-    this.machine.boot(this.loaded);
+  #boot(): void {
+    const now = this.#machine.clock.now();
+    if (this.#absentFrom !== null) this.#absences.push(this.#absence(this.#absentFrom, now));
+    this.#absentFrom = null;
+    this.#restartMs = RESTART_MS;
+    if (this.#isFreshlyBooted) this.#boots.push(floorToSecond(now));
+    this.#isFreshlyBooted = false;
+    this.#adopt(this.#loaded);
+    this.#tell("daemon_started");
+    this.#machine.boot(this.#loaded);
   }
 
-  private absence(fromAt: EpochMs, untilAt: EpochMs): Span {
+  #absence(fromAt: EpochMs, untilAt: EpochMs): Span {
     return { fromAt: floorToSecond(fromAt), untilAt: Math.max(untilAt, fromAt) + 1 };
   }
 
   /** No daemon from now on, and another one after a while. */
-  private gone(forMs: number): void {
-    this.absentFrom ??= this.machine.clock.now();
-    this.later(forMs, () => {
-      if (!this.machine.isUp) this.boot();
+  #gone(forMs: number): void {
+    this.#absentFrom ??= this.#machine.clock.now();
+    this.#later(forMs, () => {
+      if (!this.#machine.isUp) this.#boot();
     });
   }
 
   /** These definitions are in force from now on. */
-  private adopt(loaded: Loaded): void {
-    const now = floorToSecond(this.machine.clock.now());
-    this.loaded = loaded;
+  #adopt(loaded: Loaded): void {
+    const now = floorToSecond(this.#machine.clock.now());
+    this.#loaded = loaded;
     const present = new Set<string>();
     for (const definition of loaded.definitions) {
       present.add(definition.identity);
-      const job = this.chronicle.job(definition.identity);
+      const job = this.#chronicle.job(definition.identity);
       const before = job.definition;
       if (before !== null && canonicalDefinitionText(before) === canonicalDefinitionText(definition)) continue;
       job.define(definition, now);
     }
-    for (const job of this.chronicle.jobs.values()) {
+    for (const job of this.#chronicle.jobs.values()) {
       if (job.definition !== null && !present.has(job.identity)) job.define(null, now);
     }
   }
 
   // --- what happens beside the jobs ---
 
-  private later(afterMs: number, act: () => void): void {
-    this.machine.clock.after(afterMs, () => {
-      this.hasActed = true;
+  #later(afterMs: number, act: () => void): void {
+    this.#machine.clock.after(afterMs, () => {
+      this.#hasActed = true;
       act();
     });
   }
 
-  private perform(act: Act): void {
+  #perform(act: Act): void {
     switch (act.do) {
       case "crash":
-        this.crash(act);
+        this.#crash(act);
         break;
       case "down":
-        this.takeDown(act.forMs);
+        this.#takeDown(act.forMs);
         break;
       case "reboot":
-        this.machine.reboot();
-        this.isFreshlyBooted = true;
-        this.tell("machine_down");
-        this.gone(act.forMs);
+        this.#machine.reboot();
+        this.#isFreshlyBooted = true;
+        this.#tell("machine_down");
+        this.#gone(act.forMs);
         break;
       case "lose-launcher":
-        this.tell("launcher_killed");
-        this.machine.loseLauncher();
+        this.#tell("launcher_killed");
+        this.#machine.loseLauncher();
         break;
       case "jump":
-        this.jump(act.byMs);
+        this.#jump(act.byMs);
         break;
       case "freeze":
-        this.freeze(act.forMs);
+        this.#freeze(act.forMs);
         break;
       case "store-failure":
-        this.restartMs = act.forMs;
-        this.machine.guard.faults.storeFault = { errno: act.errno, isDurable: act.isDurable };
+        this.#restartMs = act.forMs;
+        this.#machine.guard.faults.storeFault = { errno: act.errno, isDurable: act.isDurable };
         break;
       case "reload":
-        this.reload(act.config);
+        this.#reload(act.config);
         break;
       default:
-        this.operate(act);
+        this.#operate(act);
     }
   }
 
-  private crash({ forMs, step }: Extract<Act, { do: "crash" }>): void {
-    this.restartMs = forMs;
+  #crash({ forMs, step }: Extract<Act, { do: "crash" }>): void {
+    this.#restartMs = forMs;
     if (step !== null) {
-      this.machine.guard.faults.crashAt = step;
+      this.#machine.guard.faults.crashAt = step;
       return;
     }
-    if (!this.machine.isUp) return;
-    this.tell("daemon_killed");
-    this.machine.kill();
-    this.gone(forMs);
+    if (!this.#machine.isUp) return;
+    this.#tell("daemon_killed");
+    this.#machine.kill();
+    this.#gone(forMs);
   }
 
-  private takeDown(forMs: number): void {
-    if (this.machine.isUp) {
-      this.tell("daemon_stopped");
-      this.machine.stop();
+  #takeDown(forMs: number): void {
+    if (this.#machine.isUp) {
+      this.#tell("daemon_stopped");
+      this.#machine.stop();
     }
-    this.absentFrom ??= this.machine.clock.now();
-    this.later(forMs, () => {
+    this.#absentFrom ??= this.#machine.clock.now();
+    this.#later(forMs, () => {
       // What does not end by itself in all that time is ended.
-      this.machine.kill();
-      this.boot();
+      this.#machine.kill();
+      this.#boot();
     });
   }
 
-  private jump(byMs: number): void {
-    const { clock } = this.machine;
+  #jump(byMs: number): void {
+    const { clock } = this.#machine;
     const before = clock.now();
     clock.jump(byMs);
     const after = clock.now();
-    this.tell("clock_moved", { from: formatInstant(before), by_ms: byMs });
-    if (after > before) this.absences.push(this.absence(before, after));
-    else this.repeats.push({ fromAt: after, untilAt: before + 1 });
+    this.#tell("clock_moved", { from: formatInstant(before), by_ms: byMs });
+    if (after > before) this.#absences.push(this.#absence(before, after));
+    else this.#repeats.push({ fromAt: after, untilAt: before + 1 });
   }
 
-  private freeze(forMs: number): void {
-    const { clock } = this.machine;
+  #freeze(forMs: number): void {
+    const { clock } = this.#machine;
     const before = clock.now();
-    clock.freeze(Math.min(forMs, this.input.toAt - this.input.fromAt - clock.monotonicMs()));
-    this.absences.push(this.absence(before, clock.now()));
-    this.tell("machine_frozen", { from: formatInstant(before) });
+    clock.freeze(Math.min(forMs, this.#input.toAt - this.#input.fromAt - clock.monotonicMs()));
+    this.#absences.push(this.#absence(before, clock.now()));
+    this.#tell("machine_frozen", { from: formatInstant(before) });
   }
 
-  private reload(config: Loaded): void {
-    if (!this.machine.isUp) {
+  #reload(config: Loaded): void {
+    if (!this.#machine.isUp) {
       // Read by the next daemon.
-      this.loaded = config;
+      this.#loaded = config;
       return;
     }
-    this.adopt(config);
-    this.machine.begin(async (supervisor) => {
+    this.#adopt(config);
+    this.#machine.begin(async (supervisor) => {
       await supervisor.reload(config.definitions, config.settings, []).catch(() => undefined);
     });
   }
 
-  private operate(act: Extract<Act, { job: string }>): void {
+  #operate(act: Extract<Act, { job: string }>): void {
     const expression = globExpression(act.job);
-    const identities = this.loaded.definitions.map(({ identity }) => identity).filter((it) => expression.test(it));
-    if (identities.length === 0) this.tell("nobody_concerned", { do: act.do, job: act.job });
+    const identities = this.#loaded.definitions.map(({ identity }) => identity).filter((it) => expression.test(it));
+    if (identities.length === 0) this.#tell("nobody_concerned", { do: act.do, job: act.job });
     for (const identity of identities) {
-      if (this.machine.isUp) this.ask(act, identity);
-      else this.tell("nobody_to_ask", { do: act.do }, identity);
+      if (this.#machine.isUp) this.#ask(act, identity);
+      else this.#tell("nobody_to_ask", { do: act.do }, identity);
     }
   }
 
-  private ask(act: Extract<Act, { job: string }>, identity: string): void {
-    const now = this.machine.clock.now();
-    const job = this.chronicle.job(identity);
-    this.machine.begin(async (supervisor) => {
+  #ask(act: Extract<Act, { job: string }>, identity: string): void {
+    const now = this.#machine.clock.now();
+    const job = this.#chronicle.job(identity);
+    this.#machine.begin(async (supervisor) => {
       try {
         if (act.do === "pause") {
           const { forMs, reason, catchesUp = false } = act;
           const span = job.pause(now, now + forMs, catchesUp);
           await supervisor.pause(identity, now + forMs, reason, catchesUp);
-          span.surelyFromAt = this.machine.clock.now();
+          span.surelyFromAt = this.#machine.clock.now();
         } else if (act.do === "resume") {
           job.resume(now);
           await supervisor.resume(identity);
         } else if (act.do === "hint") {
-          await this.hint(supervisor, job, act.wish);
+          await this.#hint(supervisor, job, act.wish);
         } else if (act.do === "unhint") {
           job.unhint(now);
           await supervisor.clearHints(identity, "all");
         } else if (act.do === "cancel") {
           const count = await supervisor.cancel(identity);
-          this.tell("cancelled", { runs: count }, identity);
+          this.#tell("cancelled", { runs: count }, identity);
         } else {
           const started = await supervisor.runNow(identity);
-          if (!started.ok) this.tell("run_refused", { message: started.message }, identity);
+          if (!started.ok) this.#tell("run_refused", { message: started.message }, identity);
         }
       } catch {
         // The daemon ended meanwhile, which is told elsewhere.
@@ -346,20 +347,20 @@ class Simulation {
   }
 
   /** The check is told of it before the daemon is: one that dies meanwhile may have put it on record. */
-  private async hint(supervisor: Supervisor, job: JobHistory, wish: HintWish): Promise<void> {
+  async #hint(supervisor: Supervisor, job: JobHistory, wish: HintWish): Promise<void> {
     const { identity } = job;
-    const read = readHint(wish, this.machine.clock.now());
+    const read = readHint(wish, this.#machine.clock.now());
     if (!read.ok) {
-      this.tell("hint_refused", { message: read.error[0]?.message ?? "" }, identity);
+      this.#tell("hint_refused", { message: read.error[0]?.message ?? "" }, identity);
       return;
     }
-    const span = job.hint(this.machine.clock.now(), read.value);
+    const span = job.hint(this.#machine.clock.now(), read.value);
     const answer = await supervisor.hint(identity, read.value);
-    if (answer === "set") span.surelyFromAt = this.machine.clock.now();
-    else this.tell("hint_refused", { message: answer }, identity);
+    if (answer === "set") span.surelyFromAt = this.#machine.clock.now();
+    else this.#tell("hint_refused", { message: answer }, identity);
   }
 
-  private tell(event: string, fields: Readonly<Record<string, unknown>> = {}, identity: string | null = null): void {
-    this.observer.onTimeline?.(entryOfAct(this.machine.clock.now(), event, fields, identity));
+  #tell(event: string, fields: Readonly<Record<string, unknown>> = {}, identity: string | null = null): void {
+    this.#observer.onTimeline?.(entryOfAct(this.#machine.clock.now(), event, fields, identity));
   }
 }

@@ -94,7 +94,7 @@ function leastDistance(job: JobHistory, start: SlotStart, spans: readonly InForc
 function* scheduledInSpite(job: JobHistory, spans: readonly InForce[], around: Circumstances): Iterable<string> {
   if (around.repeats.length > 0) return;
   const planned = [
-    ...[...job.starts].map(([minute, startedAt]) => ({ slotAt: minute * MINUTE_MS, startedAt })),
+    ...[...job.starts].map(([second, startedAt]) => ({ slotAt: second * SECOND_MS, startedAt })),
     ...job.slotStarts.filter(({ source }) => source === "interval"),
   ];
   for (const { slotAt, startedAt } of planned) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Clock, systemClock } from "../../src/actors/clock.js";
 import { SimulatedClock } from "../../src/actors/simulated-clock.js";
 
@@ -37,14 +37,14 @@ describe.each(subjects)("$name keeps the contract of a clock", ({ make }) => {
     vi.useRealTimers();
   });
 
-  it("S1: tells whole milliseconds", () => {
+  test("S1: tells whole milliseconds", () => {
     const { clock, pass } = make();
     expect(clock.now()).toBe(START_AT);
     pass(1_234.75);
     expect(Number.isInteger(clock.now())).toBe(true);
   });
 
-  it("S6: a jump moves the wall clock, never the monotonic one", () => {
+  test("S6: a jump moves the wall clock, never the monotonic one", () => {
     const { clock, pass, jump } = make();
     const before = clock.monotonicMs();
     jump(-3_600_000);
@@ -53,7 +53,7 @@ describe.each(subjects)("$name keeps the contract of a clock", ({ make }) => {
     expect([clock.now(), clock.monotonicMs()]).toEqual([START_AT - 3_600_000 + 250, before + 250]);
   });
 
-  it.each<[name: string, delayMs: number]>([
+  test.each<[name: string, delayMs: number]>([
     ["at once", 0],
     ["a negative delay: at once", -5],
     ["a second", 1_000],
@@ -75,7 +75,7 @@ describe.each(subjects)("$name keeps the contract of a clock", ({ make }) => {
     expect(calls).toHaveLength(1);
   });
 
-  it("calls back in the order in which timers are due", () => {
+  test("calls back in the order in which timers are due", () => {
     const { clock, pass } = make();
     const calls: string[] = [];
     for (const [name, delayMs] of [
@@ -90,7 +90,7 @@ describe.each(subjects)("$name keeps the contract of a clock", ({ make }) => {
     expect(calls).toEqual(["a", "a2", "b", "c"]);
   });
 
-  it("calls nobody back who cancelled, also in the middle of a long wait", () => {
+  test("calls nobody back who cancelled, also in the middle of a long wait", () => {
     const { clock, pass } = make();
     const calls: string[] = [];
     const timer = clock.after(BEYOND_NODE_MS, () => calls.push("late"));
@@ -101,7 +101,7 @@ describe.each(subjects)("$name keeps the contract of a clock", ({ make }) => {
     expect(calls).toEqual([]);
   });
 
-  it("a timer set by a timer waits from then", () => {
+  test("a timer set by a timer waits from then", () => {
     const { clock, pass } = make();
     const calls: number[] = [];
     clock.after(10, () => clock.after(10, () => calls.push(clock.now() - START_AT)));
@@ -113,7 +113,7 @@ describe.each(subjects)("$name keeps the contract of a clock", ({ make }) => {
 });
 
 describe("the system clock", () => {
-  it("S6: sleeps again when a timer fires early", () => {
+  test("S6: sleeps again when a timer fires early", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     // A timer that fires at 9.6 ms of 10, as Node's do.
     const early = vi.spyOn(performance, "now");
@@ -132,7 +132,7 @@ describe("the system clock", () => {
 });
 
 describe("the simulated clock", () => {
-  it("lets timers fire late by what its seed says, the same every time", () => {
+  test("lets timers fire late by what its seed says, the same every time", () => {
     const firings = (seed: string) => {
       const clock = new SimulatedClock({ startAt: START_AT, seed, latestMs: 1_000 });
       const times: number[] = [];
@@ -145,13 +145,13 @@ describe("the simulated clock", () => {
     expect(firings("0123456789abcdef").every((ms) => ms >= 100 && ms <= 1_100)).toBe(true);
   });
 
-  it("drifts: the wall clock gains on the monotonic one", () => {
+  test("drifts: the wall clock gains on the monotonic one", () => {
     const clock = new SimulatedClock({ startAt: START_AT, driftPpm: 100 });
     clock.advance(1_000_000);
     expect([clock.now() - START_AT, clock.monotonicMs()]).toEqual([1_000_100, 1_000_000]);
   });
 
-  it("a frozen process sees all that came due together, at the end", () => {
+  test("a frozen process sees all that came due together, at the end", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const seen: number[] = [];
     for (const delayMs of [10, 20]) clock.after(delayMs, () => seen.push(clock.monotonicMs()));
@@ -159,7 +159,7 @@ describe("the simulated clock", () => {
     expect(seen).toEqual([60_000, 60_000]);
   });
 
-  it("fires the first timer alone, at its time, and says when the next one is due", () => {
+  test("fires the first timer alone, at its time, and says when the next one is due", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const seen: string[] = [];
     clock.after(30, () => seen.push(`b at ${clock.monotonicMs()}`));
@@ -170,7 +170,7 @@ describe("the simulated clock", () => {
     expect([clock.nextDueMs(), clock.fireFirst(), clock.monotonicMs()]).toEqual([null, false, 30]);
   });
 
-  it("keeps the order of thousands of timers, most of them cancelled", () => {
+  test("keeps the order of thousands of timers, most of them cancelled", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const seen: number[] = [];
     const timers = Array.from({ length: 10_000 }, (_, i) => {
@@ -184,14 +184,14 @@ describe("the simulated clock", () => {
     expect([seen.length, clock.pendingTimers]).toEqual([1_250, 0]);
   });
 
-  it("breaks on timers that never come to rest", () => {
+  test("breaks on timers that never come to rest", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const again = () => void clock.after(0, again);
     again();
     expect(() => clock.advance(1)).toThrow("invariant broken");
   });
 
-  it("lets promises answer between timers", async () => {
+  test("lets promises answer between timers", async () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const seen: string[] = [];
     clock.after(10, () => void Promise.resolve().then(() => clock.after(5, () => seen.push("second"))));

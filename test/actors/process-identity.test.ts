@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   identityOf,
   type Liveness,
@@ -15,7 +15,7 @@ import {
 const TAIL = "1 2 3 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
 
 describe("/proc/PID/stat", () => {
-  it.each<[name: string, text: string, state: string | null]>([
+  test.each<[name: string, text: string, state: string | null]>([
     ["an ordinary name", `42 (sh) S ${TAIL}`, "S"],
     ["a name with blanks", `42 (my job) R ${TAIL}`, "R"],
     ["a name that imitates the fields", `42 (x) S 9 9 9) Z ${TAIL}`, "Z"],
@@ -31,7 +31,7 @@ describe("/proc/PID/stat", () => {
     expect(stat === null || stat.startTicks === 4711).toBe(true);
   });
 
-  it("of this process names its parent and its birth", () => {
+  test("of this process names its parent and its birth", () => {
     const stat = readStat(process.pid);
     expect(stat).toMatchObject({ pid: process.pid, parentPid: process.ppid });
   });
@@ -47,7 +47,7 @@ const BOOT = "boot-1";
 
 describe("S27: whether a process is still the one that was started", () => {
   const alive = (text: string): ProcessTable => ({ readText: () => text, probe: () => undefined });
-  it.each<[name: string, table: ProcessTable, bootId: string, liveness: Liveness]>([
+  test.each<[name: string, table: ProcessTable, bootId: string, liveness: Liveness]>([
     ["the same birth, the same boot", alive(`42 (sh) S ${TAIL}`), BOOT, "alive"],
     ["stopped is alive", alive(`42 (sh) T ${TAIL}`), BOOT, "alive"],
     ["another birth: the number was reused", alive(`42 (sh) S ${TAIL.replace("4711", "4712")}`), BOOT, "gone"],
@@ -67,7 +67,7 @@ describe("S27: whether a process is still the one that was started", () => {
     expect(livenessOf({ pid: 42, startTicks: 4711, bootId }, BOOT, table)).toBe(liveness);
   });
 
-  it("holds for a real process until it ends, and for no other moment of birth", async () => {
+  test("holds for a real process until it ends, and for no other moment of birth", async () => {
     const child = spawn("cat", { stdio: ["pipe", "ignore", "inherit"] });
     await once(child, "spawn");
     const pid = child.pid ?? 0;

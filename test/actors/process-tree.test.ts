@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import { createInterface } from "node:readline";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { readBootId, readStat } from "../../src/actors/process-identity.js";
 import { ProcessScanner } from "../../src/actors/process-scan.js";
 import { type TreeTarget, terminateTree } from "../../src/actors/process-tree.js";
@@ -53,7 +53,7 @@ const WAIT = "sleep 1000";
 const ESCAPE = `setsid sh -c 'echo $$; exec ${WAIT}' &`;
 
 describe("S28: the whole tree", () => {
-  it.each<[name: string, script: string, pids: number]>([
+  test.each<[name: string, script: string, pids: number]>([
     ["one process", `echo $$; exec ${WAIT}`, 2],
     ["children in the group", `${WAIT} & echo $!; ${WAIT} & echo $!; wait`, 3],
     ["a double-forked grandchild in its own session", `(${ESCAPE}); wait; exec ${WAIT}`, 2],
@@ -71,7 +71,7 @@ describe("S28: the whole tree", () => {
     await eventually(() => !all.some(isAlive), "the tree is gone");
   });
 
-  it.each<[name: string, script: string, pids: number]>([
+  test.each<[name: string, script: string, pids: number]>([
     ["one that ignores TERM", `trap '' TERM; echo $$; while :; do ${WAIT}; done`, 2],
     ["one whose children ignore TERM", `sh -c 'trap "" TERM; echo $$; while :; do ${WAIT}; done' & wait; ${WAIT}`, 2],
     [
@@ -92,7 +92,7 @@ describe("S28: the whole tree", () => {
     expect(left).toEqual([]);
   });
 
-  it("a trap that tidies up is given its grace", async () => {
+  test("a trap that tidies up is given its grace", async () => {
     const { child, target } = await tree(`trap 'exit 7' TERM; echo $$; while :; do sleep 0.01; done`, 2);
     const exited = once(child, "exit");
     expect(await terminateTree(target, { graceMs: 20_000, killMs: 5_000 }, scanner)).toEqual({
@@ -102,7 +102,7 @@ describe("S28: the whole tree", () => {
     expect(await exited).toEqual([7, null]);
   });
 
-  it("the descendants are found after the leader has ended", async () => {
+  test("the descendants are found after the leader has ended", async () => {
     const { child, target, all } = await tree(`(${ESCAPE}); exit 0`, 2);
     await eventually(() => child.exitCode === 0, "the leader has ended");
     const escapee = all[1] ?? 0;
@@ -111,7 +111,7 @@ describe("S28: the whole tree", () => {
     await eventually(() => !isAlive(escapee), "the escapee is gone");
   });
 
-  it("S27: a process that merely has the same number is left alone, and so is its group", async () => {
+  test("S27: a process that merely has the same number is left alone, and so is its group", async () => {
     const { child, target } = await tree(`echo $$; exec ${WAIT}`, 2, { KRON_ATTEMPT_ID: newAttemptId() });
     const stranger: TreeTarget = { ...target, startTicks: target.startTicks - 1 };
     expect(await terminateTree(stranger, { graceMs: 0, killMs: 0 }, scanner)).toEqual({
@@ -121,7 +121,7 @@ describe("S28: the whole tree", () => {
     expect(isAlive(child.pid ?? 0)).toBe(true);
   });
 
-  it("another run's processes are left alone", async () => {
+  test("another run's processes are left alone", async () => {
     const mine = await tree(`echo $$; exec ${WAIT}`, 2);
     const other = await tree(`echo $$; exec ${WAIT}`, 2);
     await terminateTree(mine.target, { graceMs: 20_000, killMs: 5_000 }, scanner);
@@ -130,7 +130,7 @@ describe("S28: the whole tree", () => {
 
   const cgroups = "/sys/fs/cgroup/unified";
   const canUseCgroups = fs.existsSync(`${cgroups}/cgroup.procs`) && process.geteuid?.() === 0;
-  it.skipIf(!canUseCgroups)(
+  test.skipIf(!canUseCgroups)(
     `a cgroup also holds one that left group, parent and environment behind${canUseCgroups ? "" : " (skipped: no writable cgroup v2)"}`,
     async () => {
       const directory = fs.mkdtempSync(`${cgroups}/kron-test-`);
@@ -148,7 +148,7 @@ describe("S28: the whole tree", () => {
 });
 
 describe("ProcessScanner", () => {
-  it("looks once for everybody who asks at the same time, and again for those who ask later", async () => {
+  test("looks once for everybody who asks at the same time, and again for those who ask later", async () => {
     const several = await Promise.all([scanner.scan(), scanner.scan(), scanner.scan()]);
     expect(new Set(several).size).toBe(1);
     expect(await scanner.scan()).not.toBe(several[0]);

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Timeline } from "../../src/actors/timeline.js";
 
 interface Entry {
@@ -15,7 +15,7 @@ function filled(entries: readonly Entry[]): Timeline {
 }
 
 describe("Timeline", () => {
-  it.each<[name: string, entries: readonly Entry[], now: number, due: readonly number[], nextAt: number | null]>([
+  test.each<[name: string, entries: readonly Entry[], now: number, due: readonly number[], nextAt: number | null]>([
     ["nothing at all", [], 5, [], null],
     ["nothing yet", [{ handle: 0, at: 6, order: 0 }], 5, [], 6],
     ["what is due now", [{ handle: 0, at: 5, order: 0 }], 5, [0], null],
@@ -75,7 +75,7 @@ describe("Timeline", () => {
     expect(timeline.peekAt()).toBe(nextAt);
   });
 
-  it("gives out no more than it is asked for, and the rest next time", () => {
+  test("gives out no more than it is asked for, and the rest next time", () => {
     const timeline = filled([5, 4, 3, 2, 1].map((at, handle) => ({ handle, at, order: 0 })));
     expect(timeline.popDue(9, 2)).toEqual([4, 3]);
     expect(timeline.popDue(9, 2)).toEqual([2, 1]);
@@ -83,13 +83,13 @@ describe("Timeline", () => {
     expect(timeline.size).toBe(0);
   });
 
-  it("forgets what is removed, and says whether it knew it", () => {
+  test("forgets what is removed, and says whether it knew it", () => {
     const timeline = filled([{ handle: 3, at: 1, order: 0 }]);
     expect([timeline.remove(3), timeline.remove(3), timeline.remove(1_000_000)]).toEqual([true, false, false]);
     expect([timeline.has(3), timeline.atOf(3), timeline.peekAt()]).toEqual([false, null, null]);
   });
 
-  it.each<[name: string, handle: number, at: number, order: number]>([
+  test.each<[name: string, handle: number, at: number, order: number]>([
     ["a negative handle", -1, 0, 0],
     ["a fractional handle", 0.5, 0, 0],
     ["a handle beyond its numbers", 2 ** 31, 0, 0],
@@ -100,7 +100,7 @@ describe("Timeline", () => {
     expect(() => new Timeline().set(handle, at, order)).toThrow("invariant broken");
   });
 
-  it("holds a million entries at 24 bytes each and gives them out in order", () => {
+  test("holds a million entries at 24 bytes each and gives them out in order", () => {
     const count = 1_000_000;
     const timeline = new Timeline(count);
     // A full-period generator: every instant once, in a scrambled order.
@@ -120,7 +120,7 @@ describe("Timeline", () => {
     expect(disorder).toBe(0);
   });
 
-  it("behaves like a sorted array, whatever is done to it", () => {
+  test("behaves like a sorted array, whatever is done to it", () => {
     // Few enough to meet again, many enough for a heap of several levels.
     const handle = fc.nat({ max: 100 });
     const at = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.integer({ min: -1_000, max: 1_000 }));
@@ -148,6 +148,9 @@ describe("Timeline", () => {
             for (const gone of due) model.delete(gone);
           }
           expect(timeline.peekAt()).toBe(sorted(model)[0]?.at ?? null);
+          const isDue = (entry: Entry): boolean => entry.at <= 0;
+          const due = [...model.values()].filter(isDue).map((entry) => entry.handle);
+          expect(timeline.due(0).sort((a, b) => a - b)).toEqual(due.sort((a, b) => a - b));
           expect(timeline.size).toBe(model.size);
         }
         for (const entry of model.values()) expect(timeline.atOf(entry.handle)).toBe(entry.at);

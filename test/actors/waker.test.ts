@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SimulatedClock } from "../../src/actors/simulated-clock.js";
 import { sleepMs, type Wake, Waker } from "../../src/actors/waker.js";
 
@@ -8,7 +8,7 @@ const SECOND = 1_000;
 const DAY = 86_400_000;
 
 describe("S6: how long to sleep", () => {
-  it.each<[name: string, untilDueMs: number | null, sleep: number]>([
+  test.each<[name: string, untilDueMs: number | null, sleep: number]>([
     ["nothing is due at all", null, 30 * SECOND],
     ["due tomorrow", DAY, 30 * SECOND],
     ["due in 91 s", 91 * SECOND, 30 * SECOND],
@@ -44,7 +44,7 @@ function woken(clock: SimulatedClock, due: { at: number | null }) {
 }
 
 describe("Waker", () => {
-  it("S6: wakes every 30 s when nothing is due, and never thinks the clock jumped", () => {
+  test("S6: wakes every 30 s when nothing is due, and never thinks the clock jumped", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const { wakes } = woken(clock, { at: null });
     clock.advance(3_600 * SECOND);
@@ -52,7 +52,7 @@ describe("Waker", () => {
     expect(wakes.filter((wake) => wake.jumpMs !== null || wake.lateMs > 0)).toEqual([]);
   });
 
-  it("S6: wakes every second in the last minute, and at the instant itself", () => {
+  test("S6: wakes every second in the last minute, and at the instant itself", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const { wakes, triggered } = woken(clock, { at: START_AT + 90_250 });
     clock.advance(90_250);
@@ -61,7 +61,7 @@ describe("Waker", () => {
     expect(lastMinute.slice(1).every((at, i) => at - (lastMinute[i] ?? 0) <= SECOND)).toBe(true);
   });
 
-  it.each<[name: string, jumpMs: number, told: number | null]>([
+  test.each<[name: string, jumpMs: number, told: number | null]>([
     ["10 years forward", 10 * 365 * DAY, 10 * 365 * DAY],
     ["10 years back", -10 * 365 * DAY, -10 * 365 * DAY],
     ["just over a second forward", 1_001, 1_001],
@@ -77,14 +77,14 @@ describe("Waker", () => {
     expect(wakes.map((wake) => wake.jumpMs)).toEqual([told, null]);
   });
 
-  it("S6: a clock that drifts as clocks do has not jumped", () => {
+  test("S6: a clock that drifts as clocks do has not jumped", () => {
     const clock = new SimulatedClock({ startAt: START_AT, driftPpm: 500 });
     const { wakes } = woken(clock, { at: null });
     clock.advance(DAY);
     expect(wakes.filter((wake) => wake.jumpMs !== null)).toEqual([]);
   });
 
-  it("S6: after a backward step what was near is far, and still comes at its instant", () => {
+  test("S6: after a backward step what was near is far, and still comes at its instant", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const { triggered } = woken(clock, { at: START_AT + 10 * SECOND });
     clock.advance(9_500);
@@ -95,14 +95,14 @@ describe("Waker", () => {
     expect(triggered).toEqual([START_AT + 10 * SECOND]);
   });
 
-  it("S13: says how late a wake is after a stop of the process", () => {
+  test("S13: says how late a wake is after a stop of the process", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const { wakes } = woken(clock, { at: null });
     clock.freeze(600 * SECOND);
     expect(wakes).toEqual([{ now: START_AT + 600 * SECOND, jumpMs: null, lateMs: 570 * SECOND }]);
   });
 
-  it("armed again when something earlier became due", () => {
+  test("armed again when something earlier became due", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const due: { at: number | null } = { at: null };
     const { waker, triggered } = woken(clock, due);
@@ -113,7 +113,7 @@ describe("Waker", () => {
     expect(clock.pendingTimers).toBe(1);
   });
 
-  it("stays asleep once stopped, also when stopped while awake", () => {
+  test("stays asleep once stopped, also when stopped while awake", () => {
     const clock = new SimulatedClock({ startAt: START_AT });
     const wakes: number[] = [];
     const waker: Waker = new Waker(
@@ -129,7 +129,7 @@ describe("Waker", () => {
     expect([wakes.length, clock.pendingTimers]).toEqual([1, 0]);
   });
 
-  it("S6: nothing ever triggers early, and never more than a second late, however the clock behaves", () => {
+  test("S6: nothing ever triggers early, and never more than a second late, however the clock behaves", () => {
     const step = fc.record({ passMs: fc.nat({ max: 120_000 }), jumpMs: fc.integer({ min: -90_000, max: 90_000 }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), fc.nat({ max: 300_000 }), (steps, inMs) => {

@@ -228,7 +228,11 @@ describe("help", () => {
       const { exitCode, out } = await kron(command.name, "--help");
       expect(exitCode).toBe(0);
       expect(out).toContain(`Usage: kron ${command.name}`);
-      for (const option of command.options) expect(out).toContain(`--${option.name}`);
+      const ofVerbs = Object.keys(command.verbs?.specs ?? {}).map(
+        async (verb) => (await kron(command.name, verb, "--help")).out,
+      );
+      const all = [out, ...(await Promise.all(ofVerbs))].join("\n");
+      for (const option of command.options) expect(all).toContain(`--${option.name}`);
     }
   });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { EndedRunStatus, JobStatus } from "../../src/actors/supervisor/port.js";
 import { listColumns } from "../../src/cli/list/columns.js";
-import { inOrder, type Sort } from "../../src/cli/list/order.js";
 import { outcomeText } from "../../src/cli/outcome-text.js";
 import { FittedTable } from "../../src/cli/table.js";
 import { type Ending, readEnding, resultOf } from "../../src/core/state/ending.js";
+import { inOrder, type Sort } from "../../src/operations/jobs/order.js";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 const PERIOD = "2026-03-01T11:00:00Z";
@@ -21,6 +21,8 @@ function run(fields: Readonly<Record<string, unknown>>, endedAt = "2026-03-01T11
     source: null,
     startedAt: "2026-03-01T11:00:00Z",
     endedAt,
+    durationMs: Date.parse(endedAt) - Date.parse("2026-03-01T11:00:00Z"),
+    lateMs: 0,
     result: resultOf(ending),
     ending,
   };
@@ -34,15 +36,19 @@ function status(identity: string, more: Partial<JobStatus> = {}): JobStatus {
     standing: "enabled",
     pausedUntil: null,
     pauseReason: null,
+    pausedBy: null,
     nextPeriodId: null,
     nextChosenTime: "2026-03-02T02:30:00Z",
     nextSource: "cron",
+    once: null,
     lastPeriodId: PERIOD,
     lastOutcome: "executed",
     lastReason: null,
+    startFailure: null,
     lastRun: null,
     lastPeriodRun: null,
     failures: 0,
+    usual: null,
     lastRunAt: null,
     hints: { interval: null, oneshot: null },
     active: [],
@@ -97,6 +103,7 @@ describe("what became of a period, for people", () => {
     ["executed", { status: 204, success: true }],
     ["executed, no answer", { sent: true, reason: "http-connection-reset" }],
     ["executed, end not seen", { reason: "exit_unseen" }],
+    ["executed, its node was lost", { reason: "node_lost" }],
     ["executed, end unknown", { exit_code: null, signal: null }],
   ])("%s: %j", (expected, fields) => {
     const ending: Ending | null = fields === null ? null : readEnding(fields);
@@ -108,10 +115,10 @@ describe("the order of a list", () => {
   const rows = [
     status("c", {
       nextChosenTime: "2026-03-01T13:00:00Z",
-      lastRun: run({ exit_code: 1 }, "2026-03-01T11:00:09Z"),
+      lastRun: { ...run({ exit_code: 1 }, "2026-03-01T11:00:09Z"), lateMs: 3_000 },
       failures: 3,
     }),
-    status("d", { nextChosenTime: null, lastRun: run({ exit_code: 0 }, "2026-03-01T11:00:02Z") }),
+    status("d", { nextChosenTime: null, lastRun: { ...run({ exit_code: 0 }, "2026-03-01T11:00:02Z"), lateMs: 4_000 } }),
     status("e", { nextChosenTime: "2026-03-01T12:30:00Z", failures: 1 }),
   ];
 
@@ -120,6 +127,7 @@ describe("the order of a list", () => {
     ["next", ["e", "c", "d"]],
     ["last", ["c", "d", "e"]],
     ["duration", ["c", "d", "e"]],
+    ["lateness", ["d", "c", "e"]],
     ["failures", ["c", "e", "d"]],
   ])("%s", async (sort, expected) => {
     const pages = (async function* () {

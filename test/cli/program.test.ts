@@ -25,7 +25,7 @@ describe("what was probably meant", () => {
     [["next", "--cofnig", "x"], 'kron: unknown option "--cofnig"\n  did you mean --config?\n'],
     [["list", "--stnading=paused"], 'kron: unknown option "--stnading"\n  did you mean --standing?\n'],
     [["list", "--frobnicate"], 'kron: unknown option "--frobnicate"\n  --help lists them\n'],
-    [["list", "--sort", "nxet"], "kron: --sort: it is one of name, next, last, duration, failures\n"],
+    [["list", "--sort", "nxet"], "kron: --sort: it is one of name, next, last, duration, lateness, failures\n"],
     [["list", "--due=soon"], "kron: --due: not a duration\n  --due, or --due 1h\n"],
   ])("%j", async (argv, message) => {
     const state = temporary();
@@ -83,6 +83,25 @@ describe("options before the verb", () => {
   test("one that the verb does not know is refused", async () => {
     const { exitCode, err } = await runCaptured(KRON, ["-s", "x", "explain"]);
     expect([exitCode, err]).toEqual([1, expect.stringContaining("-s")]);
+  });
+
+  test("of a command with verbs --help is short, and that of a verb has its own options alone", async () => {
+    const whole = (await runCaptured(KRON, ["endpoint", "--help"])).out;
+    expect(whole).toMatch(/^Usage: kron endpoint COMMAND \[OPTIONS\]\n/);
+    expect([whole.includes("  apply FILE "), whole.includes("--tenant"), whole.includes("--if-match")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    const one = (await runCaptured(KRON, ["endpoint", "pause", "--help"])).out;
+    expect(one).toMatch(/^Usage: kron endpoint pause ENDPOINT\.\.\. \[OPTIONS\]\n\nStarts nothing until --until\.\n/);
+    expect([one.includes("--until"), one.includes("--tenant"), one.includes("--if-match")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect((await runCaptured(KRON, ["job", "list", "-h"])).out).toMatch(/^Usage: kron job list \[OPTIONS\]\n/);
+    expect((await runCaptured(KRON, ["endpoint", "constructor", "--help"])).out).toBe(whole);
   });
 
   test("--help with a verb is that verb's, and --version needs none", async () => {

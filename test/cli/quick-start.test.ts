@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import { isBuiltin } from "node:module";
 import * as path from "node:path";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 
 const programs = inject("programs");
 const STATIC = /^(?:import|export|\})[^\n"]*"([^"\n]+)";$/gm;
@@ -24,15 +24,15 @@ function fileOf(verb: string): string {
 }
 
 describe("no package is loaded", () => {
-  it.each(["kron", "krond"] as const)("for the help, the version and the completion of %s", (name) => {
+  test.each(["kron", "krond"] as const)("for the help, the version and the completion of %s", (name) => {
     expect(packagesOf(programs[name])).toEqual([]);
   });
 
-  it.each(["list", "control", "plan"])("for 'kron %s', when a daemon answers it", (verb) => {
+  test.each(["list", "control", "plan"])("for 'kron %s', when a daemon answers it", (verb) => {
     expect(packagesOf(fileOf(verb))).toEqual([]);
   });
 
-  it("which this would notice", () => {
+  test("which this would notice", () => {
     expect(packagesOf(fileOf("lint"))).toEqual(expect.arrayContaining(["yaml", "zod", "temporal-polyfill"]));
   });
 });

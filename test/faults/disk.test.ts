@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SECOND_MS } from "../../src/core/time/instant.js";
 import { builtPrograms, type RunningKrond } from "../support/krond.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -77,7 +77,7 @@ async function goesOn(place: FaultPlace, fromAt: number, backend: string, wrap: 
 }
 
 describe("R15: a full disk", () => {
-  it.skipIf(!canMount).each(BACKENDS)(
+  test.skipIf(!canMount).each(BACKENDS)(
     `%s: it becomes full: fatal, exit code 5; with room again nothing runs twice${NEEDS_MOUNT}`,
     async (backend) => {
       const place = onSmallDisk();
@@ -92,7 +92,9 @@ describe("R15: a full disk", () => {
     },
   );
 
-  it.skipIf(!canMount).each(BACKENDS.flatMap((backend) => [0, 8_192, 65_536].map((left) => [backend, left] as const)))(
+  test
+    .skipIf(!canMount)
+    .each(BACKENDS.flatMap((backend) => [0, 8_192, 65_536].map((left) => [backend, left] as const)))(
     `%s: %d bytes are left at the very first start: exit code 5 and a message; with room again it starts${NEEDS_MOUNT}`,
     async (backend, leftBytes) => {
       const place = onSmallDisk();
@@ -106,7 +108,7 @@ describe("R15: a full disk", () => {
     },
   );
 
-  it.skipIf(!canMount).each(BACKENDS)(
+  test.skipIf(!canMount).each(BACKENDS)(
     `%s: nothing is left at a later start: exit code 5 and a message; with room again it starts${NEEDS_MOUNT}`,
     async (backend) => {
       const place = onSmallDisk();
@@ -124,7 +126,7 @@ describe("R15: a full disk", () => {
     },
   );
 
-  it("a file that may not be that large any more, as under a quota: fatal, exit code 5; with the limit lifted nothing runs twice", async () => {
+  test("a file that may not be that large any more, as under a quota: fatal, exit code 5; with the limit lifted nothing runs twice", async () => {
     const place = newPlace(everySecond(LOAD));
     const fromAt = Date.now();
     const krond = place.start();
@@ -138,7 +140,7 @@ describe("R15: a full disk", () => {
 });
 
 describe("R15: a state directory that may not be written to", () => {
-  it.skipIf(!canMount)(`files: mounted read-only while it runs: fatal, exit code 5${NEEDS_MOUNT}`, async () => {
+  test.skipIf(!canMount)(`files: mounted read-only while it runs: fatal, exit code 5${NEEDS_MOUNT}`, async () => {
     // Output that is being written would keep the mount as it is, and so does a commit.
     const place = onSmallDisk({ ...LOAD, output: { to: "discard" } });
     const fromAt = Date.now();
@@ -154,7 +156,7 @@ describe("R15: a state directory that may not be written to", () => {
     await goesOn(place, fromAt, "files");
   });
 
-  it("files: its mode is taken away while it runs: fatal, exit code 5; the next start names the mode", async () => {
+  test("files: its mode is taken away while it runs: fatal, exit code 5; the next start names the mode", async () => {
     const place = newPlace(everySecond(LOAD));
     giveAway(place.state);
     const fromAt = Date.now();

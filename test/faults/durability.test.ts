@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { documentKey } from "../../src/persist/keys.js";
 import { DATA_FILE } from "../../src/persist/lmdb/environment.js";
 import { openLmdbStore } from "../../src/persist/lmdb/open.js";
@@ -34,7 +34,7 @@ function unwrittenKilobytes(file: string): number {
   return sum;
 }
 
-it("S31: when a commit is acknowledged, no page of the store is left to be written", async () => {
+test("S31: when a commit is acknowledged, no page of the store is left to be written", async () => {
   const directory = path.join(PARENT, `durable-${randomUUID()}`);
   directories.push(directory);
   const term = requireOk(acquireDirectoryLock(directory));

@@ -1,5 +1,5 @@
 /** S16, S23: a gate waits for one definition and one period; when that is gone, it is closed, and never released. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ActivationEvent } from "../../src/machines/step.js";
 import { Scenario } from "../machines/scenario.js";
 
@@ -21,7 +21,7 @@ function armed(): Scenario {
 }
 
 describe("S16: what a gate was made for is gone", () => {
-  it.each(CHANGES)(
+  test.each(CHANGES)(
     "%s while it is being made: it is closed, and what is ready afterwards is closed too",
     (_, event) => {
       const job = armed();
@@ -31,7 +31,7 @@ describe("S16: what a gate was made for is gone", () => {
     },
   );
 
-  it.each(CHANGES)("%s while its claim is being written: the claim stands, and it is released once", (_, event) => {
+  test.each(CHANGES)("%s while its claim is being written: the claim stands, and it is released once", (_, event) => {
     const job = armed();
     expect(job.ready(DUE, "a1")).toEqual(["persist executed+run_started"]);
     expect(job.tell(DUE, event)).not.toContain("close a1");

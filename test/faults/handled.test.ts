@@ -1,5 +1,5 @@
 /** S12, S22: the last line of defence: even a transition that nobody should ask for cannot handle a period again. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileRule } from "../../src/core/decision/compile.js";
 import { decide } from "../../src/core/decision/decide.js";
 import { newDocument } from "../../src/core/state/document.js";
@@ -15,7 +15,7 @@ const MISSED = { outcome: "missed", reason: "deadline" } as const;
 
 describe("S12: LastHandledPeriodID never decreases", () => {
   const { document } = closePeriod(newDocument("job"), decide(compiled, NOON), MISSED, NOON, 20);
-  it.each([
+  test.each([
     ["the handled period itself", 0],
     ["the one before it", -MINUTE_MS],
     ["one of the day before", -1_440 * MINUTE_MS],
@@ -25,7 +25,7 @@ describe("S12: LastHandledPeriodID never decreases", () => {
     expect(() => closePeriod(document, decision, MISSED, NOON, 20)).toThrow(/is handled already/);
   });
 
-  it("the one after it may be", () => {
+  test("the one after it may be", () => {
     const decision = decide(compiled, NOON + MINUTE_MS);
     expect(claimPeriod(document, decision, CLAIMED, NOON + MINUTE_MS).document.LastOutcome).toBe("executed");
   });

@@ -1,7 +1,7 @@
 /** R9: daemons that are started at once on one state directory, by whatever path leads there. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { builtPrograms, type RunningKrond } from "../support/krond.js";
 import { temporaryDirectories } from "../support/temporary.js";
 import { accountFor } from "../torture/account.js";
@@ -59,7 +59,7 @@ function hasBegun({ lines }: RunningKrond): boolean {
   return lines.some(({ event }) => event !== "fatal");
 }
 
-it(
+test(
   "R9: of daemons that start at once one holds the directory, whatever the way to it; SIGKILL of it frees it at once",
   async () => {
     const place = newPlace(everySecond(LOAD));

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SECOND_MS } from "../../src/core/time/instant.js";
 import { builtPrograms, childrenOf, type RunningKrond } from "../support/krond.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -66,7 +66,7 @@ const SHORTAGES: readonly Shortage[] = [
 ];
 
 describe("R15: shortages", () => {
-  it.each(SHORTAGES)("S24: $name: told, tried again, and nothing is lost once it is over", async (shortage) => {
+  test.each(SHORTAGES)("S24: $name: told, tried again, and nothing is lost once it is over", async (shortage) => {
     const place = newPlace(everySecond(LOAD));
     giveAway(place.state);
     const fromAt = Date.now();
@@ -94,7 +94,7 @@ describe("R15: shortages", () => {
     });
   });
 
-  it("EMFILE in the daemon: it goes on, and answers again when there are descriptors", async () => {
+  test("EMFILE in the daemon: it goes on, and answers again when there are descriptors", async () => {
     const place = newPlace(everySecond(LOAD));
     giveAway(place.state);
     const krond = place.start({ wrap: AS_NORMAL_USER });
@@ -107,7 +107,7 @@ describe("R15: shortages", () => {
     expect(krond.lines.filter(({ event }) => event === "fatal")).toEqual([]);
   });
 
-  it.skipIf(!isRoot)(
+  test.skipIf(!isRoot)(
     `EAGAIN at the start, wherever it strikes: exit code 5 and a message, and nothing was started${NEEDS_OWN_USER}`,
     async () => {
       const ends = new Map<number | string, number>();

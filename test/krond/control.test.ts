@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtPrograms, jobsOf, krondProcesses, runProgram } from "../support/krond.js";
 import { job, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -10,7 +10,7 @@ const startKrond = krondProcesses(programs);
 const place = placesIn(temporaryDirectories(), programs);
 
 describe("control commands", () => {
-  it("S40: a manual run is recorded as one and leaves the schedule alone", async () => {
+  test("S40: a manual run is recorded as one and leaves the schedule alone", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -22,7 +22,7 @@ describe("control commands", () => {
     expect(row).toMatchObject({ period_id: run.slot, source: "manual" });
   });
 
-  it("a run that is over at once is no failed start", async () => {
+  test("a run that is over at once is no failed start", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -30,7 +30,7 @@ describe("control commands", () => {
     expect(statuses).toEqual(Array(10).fill(0));
   });
 
-  it("S17: pause and resume, and why knows of them", async () => {
+  test("S17: pause and resume, and why knows of them", async () => {
     const here = place(`  - { identity: t/m, schedule: "* * * * *", command: [/bin/true] }\n`);
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -49,7 +49,7 @@ describe("control commands", () => {
     expect(here.kron("pause", "t/m", "--until", "2001-01-01T00:00:00Z", "--reason", "x").status).toBe(1);
   });
 
-  it("S28: cancel ends the whole tree of a run", async () => {
+  test("S28: cancel ends the whole tree of a run", async () => {
     const here = place(job("t/tree", "sleep 300 & setsid sleep 300 & wait"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -61,7 +61,7 @@ describe("control commands", () => {
     expect(jobsOf(here.state)).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["run", "t/none"],
     ["cancel", "t/none"],
     ["resume", "t/none"],
@@ -74,7 +74,7 @@ describe("control commands", () => {
     expect(here.kron(verb, what).status).toBe(1);
   });
 
-  it("list, why, history and logs work on the store while no daemon runs; run does not", async () => {
+  test("list, why, history and logs work on the store while no daemon runs; run does not", async () => {
     const here = place(job("t/a", "echo kept"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -89,7 +89,7 @@ describe("control commands", () => {
     expect(here.kron("list").status).toBe(0);
   });
 
-  it("kron verify recomputes every decision of the daemon's own log", async () => {
+  test("kron verify recomputes every decision of the daemon's own log", async () => {
     // So many that one of them is due every second.
     const jobs = Array.from({ length: 60 }, (_, index) => {
       return `  - { identity: t/${index}, schedule: "* * * * *", window: { mode: after, duration: 59s }, command: [/bin/true] }\n`;

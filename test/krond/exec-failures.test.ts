@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtPrograms, childrenOf, krondProcesses } from "../support/krond.js";
 import { NEVER, type Place, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -54,7 +54,7 @@ function write(here: Place, name: string, content: string): string {
 }
 
 describe("S24: exec fails after GO", () => {
-  it.each(ROWS)("$name: executed, exit code $code, told as an ExecutionError", async (row) => {
+  test.each(ROWS)("$name: executed, exit code $code, told as an ExecutionError", async (row) => {
     const here = place("");
     const file = write(here, "command", row.content);
     const command = JSON.stringify([file, ...(row.args ?? [])]);

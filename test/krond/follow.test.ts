@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { job, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -20,14 +20,14 @@ afterEach(() => {
 class Follower {
   text = "";
   readonly ended: Promise<number | null>;
-  private wake = (): void => {};
+  #wake = (): void => {};
 
   constructor(args: readonly string[]) {
     const child = spawn(process.execPath, [programs().kron, ...args], { stdio: ["ignore", "pipe", "ignore"] });
     followers.push(child);
     child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
       this.text += piece;
-      this.wake();
+      this.#wake();
     });
     this.ended = once(child, "close").then(([code]) => code as number | null);
   }
@@ -35,7 +35,7 @@ class Follower {
   async until(wanted: RegExp): Promise<void> {
     while (!wanted.test(this.text)) {
       await new Promise<void>((resolve) => {
-        this.wake = resolve;
+        this.#wake = resolve;
       });
     }
   }
@@ -46,7 +46,7 @@ const talks = (gate: string): string =>
   job("t/talks", `echo begin; while [ ! -e ${gate} ]; do sleep 0.05; done; echo end`);
 
 describe("--follow", () => {
-  it("logs: what a run prints while it runs, then what the next one prints", async () => {
+  test("logs: what a run prints while it runs, then what the next one prints", async () => {
     const here = place("");
     const gate = path.join(here.root, "gate");
     here.write(talks(gate));
@@ -61,7 +61,7 @@ describe("--follow", () => {
     await follower.until(/^begin\nend\nbegin\nend\n$/);
   });
 
-  it("logs of one period: ends with its run", async () => {
+  test("logs of one period: ends with its run", async () => {
     const here = place("");
     const gate = path.join(here.root, "gate");
     here.write(talks(gate));
@@ -75,7 +75,7 @@ describe("--follow", () => {
     expect(follower.text).toBe("begin\nend\n");
   });
 
-  it("history: what happened, oldest first, and what happens", async () => {
+  test("history: what happened, oldest first, and what happens", async () => {
     const here = place("");
     const gate = path.join(here.root, "gate");
     here.write(talks(gate) + job("t/fails", "exit 3"));
@@ -96,7 +96,7 @@ describe("--follow", () => {
     ]);
   });
 
-  it.each(["logs t/none -f", "history t/none -f", "logs t/talks -f -o json", "history t/talks -f -o json"])(
+  test.each(["logs t/none -f", "history t/none -f", "logs t/talks -f -o json", "history t/talks -f -o json"])(
     "kron %s exits with 1",
     async (line) => {
       const here = place(job("t/talks", "true"));
@@ -107,7 +107,7 @@ describe("--follow", () => {
 });
 
 describe("completion", () => {
-  it("offers the jobs of the daemon", async () => {
+  test("offers the jobs of the daemon", async () => {
     const here = place(job("t/one", "true") + job("t/two", "true") + job("u/three", "true"));
     await startKrond(here.config, here.state).ready();
     const wrapper = `#!/bin/sh\nexec ${process.execPath} ${programs().kron} "$@"\n`;

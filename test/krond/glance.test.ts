@@ -55,6 +55,9 @@ describe("which jobs fail", () => {
         names(listed(here, "--failed")),
         names(listed(here, "--sort", "failures")).slice(0, 2),
         names(listed(here, "--sort", "last", "-n", "3")).length,
+        // The longest first; of t/bad the last run alone counts.
+        names(listed(here, "--sort", "duration", "--search", "t/")).slice(0, 1),
+        names(listed(here, "--sort", "lateness")).slice(3),
         names(listed(here, "--sort", "last", "--offset", "1", "-n", "1")).length,
         exits,
       ];
@@ -66,6 +69,8 @@ describe("which jobs fail", () => {
       ["t/bad", "t/killed"],
       ["t/bad", "t/killed"],
       3,
+      ["t/bad"],
+      ["t/idle", "t/slow"],
       1,
       ["t/bad 7", "t/good 0", "t/idle -", "t/killed SIGKILL", "t/slow -"],
     ]);

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { HintWish } from "../../src/core/governor/hint.js";
 import { ControlClient } from "../../src/krond/control/client.js";
-import type { ControlRequest } from "../../src/krond/control/protocol.js";
 import { socketPathIn } from "../../src/krond/state/directory.js";
+import type { OperationRequest } from "../../src/operations/registry.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { job, type Place, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -138,7 +138,7 @@ describe("kron hint", () => {
     if (client === null) throw new Error("the daemon does not listen");
     const none = { intervalMs: null, nextRunAt: null, ttlMs: null, reason: "" };
     const ask = (wish: Partial<HintWish>): Promise<unknown> =>
-      client.ask({ op: "hint", identity: "t/a", ...none, ...wish } as ControlRequest);
+      client.ask({ op: "hint", identity: "t/a", ...none, ...wish } as OperationRequest);
     await expect(ask({ intervalMs: 0, ttlMs: 0 })).rejects.toThrow(/^intervalMs: .*; ttlMs: /);
     await expect(ask({ intervalMs: 1000, nextRunAt: 0, ttlMs: 1000 })).rejects.toThrow(/^nextRunAt: .*not both/);
     await expect(ask({})).rejects.toThrow(/^intervalMs: a hint needs/);

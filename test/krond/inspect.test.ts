@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import * as net from "node:net";
 import * as path from "node:path";
 import { createWebSocketReceiver, type StatelyInspectionEvent } from "@statelyai/inspect";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { compileRule } from "../../src/core/decision/compile.js";
 import { decide } from "../../src/core/decision/decide.js";
@@ -43,18 +43,18 @@ function dueIn(seconds: number): string {
 /** What a client has heard, and the next thing that it hears. */
 class Heard {
   readonly frames: StatelyInspectionEvent[] = [];
-  private waiters: (() => void)[] = [];
+  #waiters: (() => void)[] = [];
 
   add(frame: StatelyInspectionEvent): void {
     this.frames.push(frame);
-    for (const waiter of this.waiters.splice(0)) waiter();
+    for (const waiter of this.#waiters.splice(0)) waiter();
   }
 
   async until(is: (frame: StatelyInspectionEvent) => boolean): Promise<StatelyInspectionEvent> {
     for (;;) {
       const found = this.frames.find(is);
       if (found !== undefined) return found;
-      await new Promise<void>((resolve) => this.waiters.push(resolve));
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
   }
 
@@ -101,7 +101,7 @@ afterEach(() => {
 });
 
 describe("krond start --inspect", () => {
-  it("SPEC: the standard client follows a period from planned to completed, and the daemon to its end", async () => {
+  test("SPEC: the standard client follows a period from planned to completed, and the daemon to its end", async () => {
     // However long the daemon takes to start, one of them is still to come when the client attaches.
     const here = place(`${[5, 10, 20, 40].map(dueIn).join("")}${job("x/other", "true")}`);
     const krond = startKrond(here.config, here.state, ["--inspect"]);
@@ -125,7 +125,7 @@ describe("krond start --inspect", () => {
     expect(heard.statesOf((frame) => frame.sessionId === "supervisor")).toEqual(["running", "draining", "closing"]);
   });
 
-  it("a manual run is an execution of its job; its launcher and its end are told", async () => {
+  test("a manual run is an execution of its job; its launcher and its end are told", async () => {
     const here = place(job("t/run", "until [ -e $MAY_END ]; do sleep 0.05; done; exit 3"));
     const mayEnd = path.join(here.root, "may-end");
     fs.writeFileSync(here.config, fs.readFileSync(here.config, "utf8").replace("env: {", `env: { MAY_END: ${mayEnd},`));
@@ -152,7 +152,7 @@ describe("krond start --inspect", () => {
     expect(names).toEqual(["ARM", "ARMED", "GO", "WENT", "EXITED"]);
   });
 
-  it("S29: who attaches later finds what runs, even what an earlier daemon started", async () => {
+  test("S29: who attaches later finds what runs, even what an earlier daemon started", async () => {
     const here = place(job("t/long", "sleep 60"));
     const first = startKrond(here.config, here.state);
     await first.ready();
@@ -172,7 +172,7 @@ describe("krond start --inspect", () => {
     });
   });
 
-  it("every resting job is listed; a filter leaves out the others, and kinds that are not wanted", async () => {
+  test("every resting job is listed; a filter leaves out the others, and kinds that are not wanted", async () => {
     const here = place([1, 2, 3].map((nth) => job(`prod/${nth}`, "true")).join("") + job("test/1", "true"));
     const krond = startKrond(here.config, here.state, ["--inspect"]);
     const { inspect } = await krond.ready();
@@ -187,7 +187,7 @@ describe("krond start --inspect", () => {
     );
   });
 
-  it("ERROR-MODEL: no environment, argument, shell text, input or output of a job is ever sent", async () => {
+  test("ERROR-MODEL: no environment, argument, shell text, input or output of a job is ever sent", async () => {
     const more = `, env: { TOKEN_OF_MINE: "${CANARY}" }, stdin: "${CANARY}"`;
     const here = place(
       `${job("t/shell", `echo ${CANARY}; exit 1`, more)}  - { identity: t/argv, schedule: "${NEVER}", command: [echo, ${CANARY}] }\n`,
@@ -206,7 +206,7 @@ describe("krond start --inspect", () => {
     expect(here.kron("logs", "t/shell").out).toContain(CANARY);
   });
 
-  it("S16: a reload is followed: the daemon's own states, and the jobs that come and go", async () => {
+  test("S16: a reload is followed: the daemon's own states, and the jobs that come and go", async () => {
     const here = place(job("t/old", "true"));
     const krond = startKrond(here.config, here.state, ["--inspect"]);
     const heard = receive((await krond.ready())["inspect"]);
@@ -226,7 +226,7 @@ describe("krond start --inspect", () => {
     ]);
   });
 
-  it("a client that takes nothing slows nobody, and does not hinder the end", async () => {
+  test("a client that takes nothing slows nobody, and does not hinder the end", async () => {
     const here = place(job("t/run", "true"));
     const krond = startKrond(here.config, here.state, ["--inspect"]);
     const { inspect } = await krond.ready();
@@ -247,7 +247,7 @@ describe("krond start --inspect", () => {
     expect(await krond.kill("SIGTERM")).toBe(0);
   });
 
-  it("clients are told goodbye when the daemon ends", async () => {
+  test("clients are told goodbye when the daemon ends", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state, ["--inspect"]);
     const { heard, socket } = attach((await krond.ready())["inspect"]);
@@ -258,7 +258,7 @@ describe("krond start --inspect", () => {
     expect([code, String(reason)]).toEqual([1001, "the daemon has stopped"]);
   });
 
-  it("beyond this machine only when told so, and with a warning", async () => {
+  test("beyond this machine only when told so, and with a warning", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state, ["--inspect", "0.0.0.0:0"]);
     const { inspect } = await krond.ready();
@@ -266,7 +266,7 @@ describe("krond start --inspect", () => {
     expect(await krond.event("inspector_exposed")).toMatchObject({ level: "warn", inspect });
   });
 
-  it.each([
+  test.each([
     ["no address", ["--inspect", "here"], '--inspect: "here" is no address'],
     ["no origin", ["--inspect", "--inspect-origin", "stately.ai"], '--inspect-origin: "stately.ai" is no origin'],
     ["an origin for nothing", ["--inspect-origin", "https://stately.ai"], "--inspect-origin is for --inspect"],
@@ -294,7 +294,7 @@ describe("without --inspect", () => {
   });
   afterAll(() => fs.rmSync(path.dirname(poisoned), { recursive: true, force: true }));
 
-  it("nothing of it is loaded: a ws that cannot be loaded hinders only a daemon that is asked for inspectors", async () => {
+  test("nothing of it is loaded: a ws that cannot be loaded hinders only a daemon that is asked for inspectors", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
     expect(await krond.ready()).not.toHaveProperty("inspect");

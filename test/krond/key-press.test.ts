@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { builtPrograms, childrenOf, RunningKrond } from "../support/krond.js";
 import { job, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -70,18 +70,18 @@ function daemon(): readonly string[] {
 }
 
 describe("Ctrl-C", () => {
-  it("drains, although a forwarder in the group sends it a second time", async () => {
+  test("drains, although a forwarder in the group sends it a second time", async () => {
     const group = inGroup(process.execPath, ["-e", FORWARDER, ...daemon()], "/");
     await drainIsHeldUp(group);
     pressCtrlC(group);
     await group.event("draining", { signal: "SIGINT" });
-    await expect.poll(() => group.stderr, { timeout: 20_000 }).toBe("passed on\n");
+    await expect.poll(() => group.stderr).toBe("passed on\n");
     letGo();
     expect(await group.ended).toBe(0);
     expect(group.lines.at(-1)).toMatchObject({ event: "stopped", level: "info" });
   });
 
-  it("pressed again while it drains, it ends at once", async () => {
+  test("pressed again while it drains, it ends at once", async () => {
     const group = inGroup(process.execPath, ["-e", FORWARDER, ...daemon()], "/");
     await drainIsHeldUp(group);
     pressCtrlC(group);
@@ -94,7 +94,7 @@ describe("Ctrl-C", () => {
     expect(await group.ended).toBe(0);
   });
 
-  it("under 'npm start' it drains", async () => {
+  test("under 'npm start' it drains", async () => {
     const root = newDirectory();
     const start = `exec ${daemon()
       .map((word) => `'${word}'`)

@@ -1,9 +1,14 @@
-import { describe, expect, it, test } from "vitest";
-import type { JobStatus, ListOptions } from "../../src/actors/supervisor/port.js";
-import type { JobLister } from "../../src/krond/control/job-pages.js";
-import { ALL_JOBS, type ListFilter, literalPrefix } from "../../src/krond/control/list-filter.js";
-import { LIST_LIMITS, listPage } from "../../src/krond/control/list-request.js";
+import { describe, expect, test } from "vitest";
+import type { JobPage, JobQuery, JobStatus } from "../../src/actors/supervisor/port.js";
+import { ALL_JOBS, type ListFilter } from "../../src/actors/supervisor/rows/job-query.js";
+import { foundBy, type Wish } from "../../src/cli/list/pages.js";
+import { type ControlClient, ControlError } from "../../src/krond/control/client.js";
 import { readRequest } from "../../src/krond/control/protocol.js";
+import { LIST } from "../../src/operations/jobs/list.js";
+import { ListJudge } from "../../src/operations/jobs/list-judge.js";
+import { OPERATION_LIMITS } from "../../src/operations/limits.js";
+import type { Reading } from "../../src/operations/ports.js";
+import type { OperationRequest } from "../../src/operations/registry.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { job, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -20,87 +25,67 @@ function status(identity: string): JobStatus {
   return { identity, standing } as JobStatus;
 }
 
-/** Pages as the supervisor does, and remembers what it was asked. */
-class Jobs implements JobLister {
-  readonly asked: ListOptions[] = [];
-
-  constructor(private readonly identities: readonly string[]) {}
-
-  async list(options: ListOptions = {}): Promise<readonly JobStatus[]> {
-    this.asked.push(options);
-    const behind = this.identities.filter((it) => options.afterIdentity === undefined || it > options.afterIdentity);
-    return behind.slice(0, options.limit).map(status);
-  }
-}
-
 function numbered(count: number, prefix = "job/"): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(6, "0")}`);
 }
 
-async function allOf(jobs: Jobs, filter: ListFilter, limit: number = LIST_LIMITS.rows): Promise<readonly string[][]> {
-  const pages: string[][] = [];
-  let after: string | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof listPage>> = await listPage(jobs, READER, { after, limit, filter });
-    pages.push(page.rows.map(({ identity }) => identity));
-    after = page.next;
-  } while (after !== null);
-  return pages;
-}
-
-describe("a list of very many jobs", () => {
-  test.each([0, 1, 499, 500, 501, 1_000, 12_345])(
-    "%i jobs: every one once, in pages that have a bound",
-    async (count) => {
-      const pages = await allOf(new Jobs(numbered(count)), ALL_JOBS);
-      expect(pages.flat()).toEqual(numbered(count));
-      expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(LIST_LIMITS.rows);
-    },
-  );
-
-  test("an answer costs a bounded number of jobs, whatever it finds", async () => {
-    const jobs = new Jobs(numbered(20_000));
-    const filter = { ...ALL_JOBS, identities: ["*019999"] };
-    const first = await listPage(jobs, READER, { after: null, limit: 10, filter });
-    expect([first.rows.length, first.next]).toEqual([0, "job/004999"]);
-    expect((await allOf(jobs, filter)).flat()).toEqual(["job/019999"]);
-  });
-
-  test("a pattern that begins with words looks only where they are", async () => {
-    const jobs = new Jobs([...numbered(30_000, "a/"), "prod", "prod/a", "prod/b", "prodx", ...numbered(30_000, "z/")]);
-    expect(await allOf(jobs, { ...ALL_JOBS, identities: ["prod*"] })).toEqual([["prod", "prod/a", "prod/b", "prodx"]]);
-    expect(jobs.asked).toHaveLength(1);
-    expect((await allOf(jobs, { ...ALL_JOBS, identities: ["prod/a", "prod/b"] })).flat()).toEqual(["prod/a", "prod/b"]);
-  });
-
+describe("which jobs of a store are listed", () => {
   test.each<[string, Partial<ListFilter>, readonly string[]]>([
     ["by identity", { identities: ["*5", "job/000001"] }, ["job/000001", "job/000005", "job/000015"]],
+    ["by a part of it", { search: "00001" }, ["job/000001", ...numbered(20).slice(10)]],
     ["by standing", { standings: ["paused"] }, ["job/000003", "job/000013"]],
     ["by tag", { tags: ["lucky", "none"] }, ["job/000007", "job/000017"]],
     ["by all of them", { identities: ["*1?"], tags: ["all"], standings: ["paused"] }, ["job/000013"]],
     ["by what nobody is", { standings: ["suspended"] }, []],
   ])("%s", async (_title, filter, expected) => {
-    expect((await allOf(new Jobs(numbered(20)), { ...ALL_JOBS, ...filter }, 2)).flat()).toEqual(expected);
+    const judge = new ListJudge({ ...ALL_JOBS, ...filter }, READER);
+    expect((await judge.wanted(numbered(20).map(status))).map(({ identity }) => identity)).toEqual(expected);
+  });
+});
+
+describe("a request for a list", () => {
+  type ListRequest = Omit<Extract<OperationRequest, { op: "list" }>, "op">;
+  const PLAIN: ListRequest = { after: null, limit: 1, filter: ALL_JOBS };
+
+  test.each<[string, Partial<ListRequest>, Omit<JobQuery, "filter" | "limit">]>([
+    ["as it always was", { after: "a" }, { order: { sort: "name", isReversed: false }, from: { after: "a" } }],
+    ["an offset", { offset: 0 }, { order: { sort: "name", isReversed: false }, from: { offset: 0 } }],
+    [
+      "in another order",
+      { offset: 7, sort: "next", reverse: true },
+      { order: { sort: "next", isReversed: true }, from: { offset: 7 } },
+    ],
+  ])("%s", async (_title, change, expected) => {
+    const asked: JobQuery[] = [];
+    const find = async (query: JobQuery): Promise<JobPage> => {
+      asked.push(query);
+      return { rows: [], total: 0, next: null };
+    };
+    const request = { ...PLAIN, ...change };
+    const read = readRequest(JSON.stringify({ id: 1, request: { op: "list", ...request } }));
+    expect(read.ok && read.asked).toEqual({ operation: LIST, input: request });
+    await LIST.run(request, { jobs: { find } } as unknown as Reading);
+    expect(asked).toEqual([{ filter: ALL_JOBS, limit: 1, ...expected }]);
   });
 
   test.each([
-    [["a/*"], "a/"],
-    [["prod/größe*"], "prod/gr"],
-    [["a/b", "a/c"], "a/"],
-    [["a", "b"], ""],
-    [["*"], ""],
-    [[], ""],
-  ])("%j begin with %j", (patterns, expected) => {
-    expect(literalPrefix(patterns)).toBe(expected);
-  });
-
-  test.each([
-    ["too many rows", { limit: LIST_LIMITS.rows + 1 }],
+    ["too many rows", { limit: OPERATION_LIMITS.listRows + 1 }],
     ["an unknown standing", { filter: { identities: [], standings: ["lazy"], tags: [] } }],
     ["too many words", { filter: { identities: Array(65).fill("a"), standings: [], tags: [] } }],
-  ])("a request for %s is refused", (_title, change) => {
-    const request = { op: "list", after: null, limit: 1, filter: ALL_JOBS, ...change };
+    ["an order that takes reading", { sort: "last", offset: 0 }],
+    ["less than nothing", { offset: -1 }],
+  ])("for %s is refused", (_title, change) => {
+    const request = { op: "list", ...PLAIN, ...change };
     expect(readRequest(JSON.stringify({ id: 1, request })).ok).toBe(false);
+  });
+
+  const WISH: Wish = { filter: ALL_JOBS, sort: "next", isReversed: false, offset: 0, count: 5 };
+
+  test("a daemon that was started before an update is asked in the old way", async () => {
+    const ask = () => Promise.reject(new ControlError("bad-request", "unrecognized key"));
+    expect(await foundBy({ ask } as unknown as ControlClient, WISH)).toBeNull();
+    const fail = () => Promise.reject(new ControlError("failed", "no"));
+    await expect(foundBy({ ask: fail } as unknown as ControlClient, WISH)).rejects.toThrow("no");
   });
 });
 
@@ -113,7 +98,7 @@ describe("kron list", () => {
   const jobs = all.map((identity) => job(identity, "true", identity.endsWith("7") ? ", tags: [lucky]" : "")).join("");
   const identitiesOf = (json: string): string[] => (JSON.parse(json) as JobStatus[]).map(({ identity }) => identity);
 
-  it("more jobs than a page holds: the same list in every form, from the daemon and from the store", async () => {
+  test("more jobs than a page holds: the same list in every form, from the daemon and from the store", async () => {
     const here = place(jobs);
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -130,7 +115,7 @@ describe("kron list", () => {
     expect(forms()).toEqual([all, all, all]);
   });
 
-  it("filters and a count, from the daemon and from the store", async () => {
+  test("filters and a count, from the daemon and from the store", async () => {
     const here = place(jobs);
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -144,5 +129,43 @@ describe("kron list", () => {
     await krond.kill("SIGTERM");
     expect(filtered()).toEqual(expected);
     expect(here.kron("list", "--standing", "lazy").status).toBe(1);
+    expect(here.kron("list", "--outcome", "odd").err).toContain('--outcome: "odd" is not one of executed, skipped,');
+  });
+
+  test("orders, parts and how many there are: one answer, from the daemon and from the store", async () => {
+    const here = place(jobs);
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    const asked = (...lines: readonly string[]): unknown[] =>
+      lines.map((line) => {
+        const { out } = here.kron("list", ...line.split(" "));
+        const rows = out.split("\n").filter((row) => row.startsWith("t/"));
+        return [rows.map((row) => row.split(" ")[0]), /^\S+ of .* jobs$/m.exec(out)?.[0] ?? null];
+      });
+    const lines = [
+      "-n 2 --offset 501",
+      "--search 01 -n 2 --sort next",
+      "-n 2 --reverse",
+      "--identity t/00000? --sort failures --reverse --offset 8 -n 9",
+      "--identity t/00000? --offset 20",
+      "--sort duration -n 1",
+      "--sort lateness --reverse -n 1",
+      "--outcome missed,skipped -n 1",
+      "--search t/00050 -n 3",
+    ];
+    const expected = [
+      [["t/000501", "t/000502"], "502-503 of 503 jobs"],
+      [["t/000001", "t/000010"], "1-2 of 115 jobs"],
+      [["t/000502", "t/000501"], "1-2 of 503 jobs"],
+      [["t/000008", "t/000009"], "9-10 of 10 jobs"],
+      [[], "none of 10 jobs"],
+      [["t/000000"], "1-1 of 503 jobs"],
+      [["t/000000"], "1-1 of 503 jobs"],
+      [[], null],
+      [["t/000500", "t/000501", "t/000502"], null],
+    ];
+    expect(asked(...lines)).toEqual(expected);
+    await krond.kill("SIGTERM");
+    expect(asked(...lines)).toEqual(expected);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Command } from "../../src/actors/launcher/port.js";
 import { namedRefusal } from "../../src/actors/supervisor/run/named-refusal.js";
 import type { ErrorCode } from "../../src/core/base/errors/registry.js";
@@ -11,7 +11,7 @@ const argv = (...words: string[]): Command => ({ kind: "argv", argv: words });
 const HIDDEN = "was refused: its name is not shown, for it holds more than a name; arguments are elements of their own";
 
 describe("S24: a refused command is named, and nothing but its name is shown", () => {
-  it.each<[title: string, code: ErrorCode, command: Command, message: string]>([
+  test.each<[title: string, code: ErrorCode, command: Command, message: string]>([
     ["a path", "command-not-found", argv("/no/such", "--key", CANARY), "was refused: /no/such"],
     ["a bare name", "command-not-found", argv("backup", CANARY), "was refused: backup"],
     ["not executable", "command-not-executable", argv("/etc/passwd"), "was refused: /etc/passwd"],
@@ -43,7 +43,7 @@ function refusing(identity: string, command: string): string {
 }
 
 describe("kron run", () => {
-  it("S24: of a command that is not there names the command, in its answer and in the log, and no argument", async () => {
+  test("S24: of a command that is not there names the command, in its answer and in the log, and no argument", async () => {
     const jobs = [
       refusing("t/path", `[/no/such/backup, "--key=${CANARY}"]`),
       refusing("t/name", `[no-such-backup, ${CANARY}]`),

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CONFIG_MANIFEST_NOTE } from "../../src/actors/pool/load/manifest.js";
 import { canonicalDefinitionText, readDefinitionInForce, readJobDefinition } from "../../src/core/job/schema.js";
 import { BOOT_NOTE_KEY, type BootNote, bootNote, zoneDataChange } from "../../src/krond/boot/boot-note.js";
@@ -104,7 +104,7 @@ describe("a new version of the program", () => {
   const windowed = (duration: string): string =>
     `  - { identity: t/a, schedule: "0 * * * *", window: { mode: after, duration: ${duration} }, command: [/bin/true] }\n`;
 
-  it("S16: warns of a definition in force that it would reject, at this start and at later ones; it refuses an edit", async () => {
+  test("S16: warns of a definition in force that it would reject, at this start and at later ones; it refuses an edit", async () => {
     const here = place(windowed("1h") + job("t/b", "true"));
     const first = startKrond(here.config, here.state);
     await first.ready();
@@ -135,7 +135,7 @@ describe("a new version of the program", () => {
     expect(await startKrond(here.config, here.state).ended).toBe(2);
   });
 
-  it("S5: warns of zone data that has changed for zones in use, once", async () => {
+  test("S5: warns of zone data that has changed for zones in use, once", async () => {
     const inBerlin = (identity: string): string => job(identity, "true", ", timezone: Europe/Berlin");
     const here = place(inBerlin("t/a") + inBerlin("t/b") + job("t/c", "true"));
     const first = startKrond(here.config, here.state);

@@ -63,7 +63,24 @@ interface Finding {
   readonly message: string;
   readonly hint: string;
   readonly line: number;
+  readonly path: readonly (string | number)[];
+  readonly column: number;
+  readonly length: number;
 }
+
+/** Which field each of FOUND is about, and how it is written. */
+const FIELDS: readonly (readonly [path: string, written: string])[] = [
+  ["command.0", "no-such-program"],
+  ["command.0", "ls"],
+  ["command.0", "/etc/passwd"],
+  ["user", "no-such-user"],
+  ["group", "no-such-group"],
+  ["cwd", '/none"'],
+  ["env_file.0", '/none.env"'],
+  ["env_file.0", '/bad.env"'],
+  ["http.ca_file", '/none.pem"'],
+  ["http.client_cert_file", '/ca.pem"'],
+];
 
 describe("kron lint --on-this-host", () => {
   test("S24: every job that could not be started, with its place and what to do; nothing runs, nothing is made", () => {
@@ -80,6 +97,11 @@ describe("kron lint --on-this-host", () => {
     expect(errors.map(({ identity, code, message }) => [identity, code, message])).toEqual(FOUND);
     expect(errors.map(({ line }) => line)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
     expect(errors.every(({ hint }) => hint.length > 0)).toBe(true);
+    const lines = fs.readFileSync(config, "utf8").split("\n");
+    const written = errors.map(({ path: field, line, column, length }) => {
+      return [field.join("."), (lines[line - 1] ?? "").slice(column - 1, column - 1 + length)];
+    });
+    expect(written).toEqual(FIELDS.map(([field, text]) => [field, expect.stringMatching(new RegExp(`${text}$`))]));
     expect(host.out).not.toContain(CANARY);
     expect(fs.readdirSync(root)).toEqual(before);
   });

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { stateFileName } from "../../src/core/state/file-name.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { job, NEVER, placesIn } from "../support/place.js";
@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe("a crontab that krond runs itself", () => {
-  it("its lines are jobs; after a change and SIGHUP the new lines are", async () => {
+  test("its lines are jobs; after a change and SIGHUP the new lines are", async () => {
     const here = place(job("t/beside", "true"));
     const crontab = path.join(here.root, "crontab");
     fs.writeFileSync(crontab, `${NEVER} echo one\n${NEVER} echo two\n`);
@@ -42,7 +42,7 @@ describe("a crontab that krond runs itself", () => {
     expect(before.filter((identity) => after.includes(identity))).toHaveLength(2);
   });
 
-  it("S35: while a line of it cannot be read its jobs stay; a crontab alone needs no configuration", async () => {
+  test("S35: while a line of it cannot be read its jobs stay; a crontab alone needs no configuration", async () => {
     const here = place("");
     const crontab = path.join(here.root, "crontab");
     fs.writeFileSync(crontab, `${NEVER} echo one\n`);
@@ -66,7 +66,7 @@ describe("a crontab that krond runs itself", () => {
 const isRoot = process.geteuid?.() === 0;
 
 describe("whose configuration is believed", () => {
-  it.skipIf(!isRoot)(
+  test.skipIf(!isRoot)(
     `--trust-owner: a file of another user${isRoot ? "" : " (skipped: only root can make one)"}`,
     async () => {
       const here = place(job("t/a", "true"));
@@ -89,7 +89,7 @@ describe("repairs", () => {
   const hourly = (identity: string): string =>
     `  - { identity: ${identity}, schedule: "0 * * * *", command: [/bin/true] }\n`;
 
-  it("S32: a clock that ran ahead: nothing runs, the log warns; rewind frees the job, and only while no daemon runs", async () => {
+  test("S32: a clock that ran ahead: nothing runs, the log warns; rewind frees the job, and only while no daemon runs", async () => {
     const here = place(hourly("t/a") + hourly("t/b"));
     const first = startKrond(here.config, here.state, ["--store", "files"]);
     await first.ready();
@@ -116,7 +116,7 @@ describe("repairs", () => {
     expect(here.kron("history", "t/a").status).toBe(0);
   });
 
-  it("S32: recover --fence: refused while a daemon runs; afterwards what could be read is there and nothing repeats", async () => {
+  test("S32: recover --fence: refused while a daemon runs; afterwards what could be read is there and nothing repeats", async () => {
     const here = place(hourly("t/a") + job("t/b", "true"));
     const first = startKrond(here.config, here.state);
     await first.ready();
@@ -135,7 +135,7 @@ describe("repairs", () => {
     expect(second.lines.filter(({ event, identity }) => event === "started" && identity === "t/a")).toEqual([]);
   });
 
-  it("S32: one document that cannot be read beside good ones: it is kept aside and fenced, the others go on", async () => {
+  test("S32: one document that cannot be read beside good ones: it is kept aside and fenced, the others go on", async () => {
     const here = place(hourly("t/bad") + job("t/good", "echo good"));
     const first = startKrond(here.config, here.state, ["--store", "files"]);
     await first.ready();
@@ -154,7 +154,7 @@ describe("repairs", () => {
 });
 
 describe("signals", () => {
-  it("a second SIGTERM does not wait for what the first one waits for", async () => {
+  test("a second SIGTERM does not wait for what the first one waits for", async () => {
     const here = place(job("t/long", "sleep 60"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -166,7 +166,7 @@ describe("signals", () => {
     expect(krond.lines.at(-1)).toMatchObject({ event: "stopped", level: "warn", signal: "SIGTERM" });
   });
 
-  it("after a storm of SIGHUP the last configuration is in force, and few reloads were made", async () => {
+  test("after a storm of SIGHUP the last configuration is in force, and few reloads were made", async () => {
     const here = place(job("t/0", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -186,7 +186,7 @@ describe("signals", () => {
 const hasBoth = ["systemd-notify", "perl"].every((name) => spawnSync(name, ["--version"]).status === 0);
 
 describe("a service manager", () => {
-  it.skipIf(!hasBoth)(
+  test.skipIf(!hasBoth)(
     `is told of readiness, reload, life and stop${hasBoth ? "" : " (skipped: needs systemd-notify and perl)"}`,
     async () => {
       const here = place(job("t/a", "true"));

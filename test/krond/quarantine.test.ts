@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { builtPrograms, krondProcesses, runProgram } from "../support/krond.js";
 import { temporaryDirectories } from "../support/temporary.js";
 
@@ -8,7 +8,7 @@ const programs = builtPrograms();
 const startKrond = krondProcesses(programs);
 const temporary = temporaryDirectories();
 
-it("S35: on_invalid: quarantine starts without the invalid job, and says so with its place", async () => {
+test("S35: on_invalid: quarantine starts without the invalid job, and says so with its place", async () => {
   const root = temporary();
   fs.chmodSync(root, 0o700);
   const [state, config] = [path.join(root, "state"), path.join(root, "jobs.yaml")];

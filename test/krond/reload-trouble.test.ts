@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { AS_NORMAL_USER, faultPlaces, giveAway } from "../faults/place.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { job, placesIn } from "../support/place.js";
@@ -35,7 +35,7 @@ function threadsOf(pid: number): number {
 }
 
 describe("a reload whose worker threads die", () => {
-  it("S16, S35: is told as an error; the daemon goes on with the jobs it had, and the next reload is carried out", async () => {
+  test("S16, S35: is told as an error; the daemon goes on with the jobs it had, and the next reload is carried out", async () => {
     const here = place(job("t/old", "echo still here"));
     const krond = startKrond(here.config, here.state, ["--metrics", "0"]);
     const { metrics } = await krond.ready();
@@ -63,7 +63,7 @@ describe("a reload whose worker threads die", () => {
 });
 
 describe("a reload that is overtaken by the end of the daemon", () => {
-  it("S29: is given up in silence: the daemon ends as it was told to, and the next start has the new jobs", async () => {
+  test("S29: is given up in silence: the daemon ends as it was told to, and the next start has the new jobs", async () => {
     const here = place(job("t/old", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -82,7 +82,7 @@ describe("a reload that is overtaken by the end of the daemon", () => {
 const newPlace = faultPlaces(programs, temporaryDirectories());
 
 describe("a reload for which the system gives no thread", () => {
-  it("S16: is read by the daemon's own: that is warned about, and everything is in force afterwards", async () => {
+  test("S16: is read by the daemon's own: that is warned about, and everything is in force afterwards", async () => {
     const jobs = (count: number): string =>
       JSON.stringify({
         jobs: Array.from({ length: count }, (_, index) => {

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtPrograms, krondProcesses, runProgram } from "../support/krond.js";
 import { job, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -10,7 +10,7 @@ const startKrond = krondProcesses(programs);
 const place = placesIn(temporaryDirectories(), programs);
 
 describe("krond state", () => {
-  it("S30: export and import carry everything over, from one backend to the other", async () => {
+  test("S30: export and import carry everything over, from one backend to the other", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -28,7 +28,7 @@ describe("krond state", () => {
     expect(runProgram(programs().krond, ["state", "check", "--state", other]).status).toBe(0);
   });
 
-  it("S32: a store that is gone is refused with 3, until recover --fence", async () => {
+  test("S32: a store that is gone is refused with 3, until recover --fence", async () => {
     const here = place(job("t/a", "true"));
     const first = startKrond(here.config, here.state);
     await first.ready();

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { builtPrograms, RunningKrond } from "../support/krond.js";
 import { job, type Place, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -32,24 +32,27 @@ function modesBelow(directory: string): Map<string, number> {
 }
 
 describe("STATE: the state directory is its owner's, whatever the umask", () => {
-  it.each(["0177", "0777", "0000"])("umask %s: a first start, a run with output, and a second start", async (mask) => {
-    const here = place(job("t/a", "umask; echo said"));
-    const wrapped = ["sh", "-c", `umask ${mask}; exec "$@"`, "sh"];
-    const first = startIn(here, wrapped);
-    await first.ready();
-    expect(here.kron("run", "t/a").status).toBe(0);
-    await first.event("completed", { identity: "t/a", exit_code: 0 });
-    expect(await first.kill("SIGTERM")).toBe(0);
-    expect(fs.statSync(here.state).mode & 0o7777).toBe(0o700);
-    const modes = modesBelow(here.state);
-    expect(modes.size).toBeGreaterThan(3);
-    expect([...modes].filter(([, mode]) => mode !== 0o700 && mode !== 0o600)).toEqual([]);
-    // Jobs have the mask that they always have.
-    expect(here.kron("logs", "t/a").out).toContain("0022\nsaid\n");
-    const second = startIn(here, wrapped);
-    await second.ready();
-    expect(await second.kill("SIGTERM")).toBe(0);
-  });
+  test.each(["0177", "0777", "0000"])(
+    "umask %s: a first start, a run with output, and a second start",
+    async (mask) => {
+      const here = place(job("t/a", "umask; echo said"));
+      const wrapped = ["sh", "-c", `umask ${mask}; exec "$@"`, "sh"];
+      const first = startIn(here, wrapped);
+      await first.ready();
+      expect(here.kron("run", "t/a").status).toBe(0);
+      await first.event("completed", { identity: "t/a", exit_code: 0 });
+      expect(await first.kill("SIGTERM")).toBe(0);
+      expect(fs.statSync(here.state).mode & 0o7777).toBe(0o700);
+      const modes = modesBelow(here.state);
+      expect(modes.size).toBeGreaterThan(3);
+      expect([...modes].filter(([, mode]) => mode !== 0o700 && mode !== 0o600)).toEqual([]);
+      // Jobs have the mask that they always have.
+      expect(here.kron("logs", "t/a").out).toContain("0022\nsaid\n");
+      const second = startIn(here, wrapped);
+      await second.ready();
+      expect(await second.kill("SIGTERM")).toBe(0);
+    },
+  );
 });
 
 const AS_FIRST = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
@@ -57,7 +60,7 @@ const canBeFirst = spawnSync(AS_FIRST[0] ?? "", [...AS_FIRST.slice(1), "true"]).
 const NEEDS_NAMESPACE = canBeFirst ? "" : " (skipped: this needs a PID namespace)";
 
 describe("process 1", () => {
-  it.skipIf(!canBeFirst)(`a daemon that is process 1 says that nobody reaps orphans${NEEDS_NAMESPACE}`, async () => {
+  test.skipIf(!canBeFirst)(`a daemon that is process 1 says that nobody reaps orphans${NEEDS_NAMESPACE}`, async () => {
     const krond = startIn(place(job("t/a", "true")), AS_FIRST);
     expect(await krond.ready()).toMatchObject({ pid: 1 });
     expect(krond.lines.find(({ event }) => event === "no_init")).toMatchObject({
@@ -66,7 +69,7 @@ describe("process 1", () => {
     });
   });
 
-  it("any other says nothing of it", async () => {
+  test("any other says nothing of it", async () => {
     const krond = startIn(place(job("t/a", "true")), []);
     await krond.ready();
     expect(krond.lines.filter(({ event }) => event === "no_init")).toEqual([]);

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtPrograms, childrenOf, krondProcesses, runProgram } from "../support/krond.js";
 import { job, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -10,7 +10,7 @@ const startKrond = krondProcesses(programs);
 const place = placesIn(temporaryDirectories(), programs);
 
 describe("R15: trouble from outside", () => {
-  it("launchers that are killed are replaced; what runs goes on and is seen to end, and new runs start", async () => {
+  test("launchers that are killed are replaced; what runs goes on and is seen to end, and new runs start", async () => {
     const here = place(job("t/long", "sleep 4") + job("t/short", "echo back"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -26,7 +26,7 @@ describe("R15: trouble from outside", () => {
     expect(krond.lines.filter(({ event, identity }) => event === "started" && identity === "t/long")).toHaveLength(1);
   });
 
-  it("a storm of SIGHUP is a few reloads, and SIGSTOP and SIGCONT in between end nothing", async () => {
+  test("a storm of SIGHUP is a few reloads, and SIGSTOP and SIGCONT in between end nothing", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -41,7 +41,7 @@ describe("R15: trouble from outside", () => {
     expect(krond.lines.filter(({ event }) => event === "fatal")).toEqual([]);
   });
 
-  it("signals that come while the daemon starts do not end it in the system's own way", async () => {
+  test("signals that come while the daemon starts do not end it in the system's own way", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.handling("SIGHUP");
@@ -51,10 +51,12 @@ describe("R15: trouble from outside", () => {
     expect(await krond.kill("SIGTERM")).toBe(0);
   });
 
-  it("ERROR-MODEL: a state write that fails is fatal: it is logged at level error, and the exit code is 5", async () => {
+  test("ERROR-MODEL: a state write that fails is fatal: it is logged at level error, and the exit code is 5", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state, ["--store", "files"]);
     await krond.ready();
+    // By then it has looked through what it keeps: the write is to be what fails.
+    expect(here.krond("status").status).toBe(0);
     fs.renameSync(here.state, `${here.state}.gone`);
     const socket = path.join(`${here.state}.gone`, "krond.sock");
     expect(fs.existsSync(socket)).toBe(true);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { initialTransition, transition } from "xstate";
 import { advance, begin } from "../../src/machines/advance.js";
 import { executionMachine } from "../../src/machines/execution.machine.js";
@@ -21,7 +21,7 @@ const EVENTS: readonly ExecutionEvent[] = [
 ];
 
 describe("advance", () => {
-  it("gives what the library's pure transition gives, step by step", () => {
+  test("gives what the library's pure transition gives, step by step", () => {
     const [firstSnapshot, firstActions] = initialTransition(executionMachine, INPUT);
     let theirs = firstSnapshot;
     let ours = begin(executionMachine, INPUT);
@@ -36,7 +36,7 @@ describe("advance", () => {
     expect(ours.snapshot.matches("ended")).toBe(true);
   });
 
-  it("does nothing to the snapshot it is given", () => {
+  test("does nothing to the snapshot it is given", () => {
     const { snapshot } = begin(executionMachine, INPUT);
     const before = JSON.stringify(snapshot);
     advance(executionMachine, snapshot, { type: "FAILED", code: "fork-failed" });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileRule } from "../../src/core/decision/compile.js";
 import type { SchedulingRule } from "../../src/core/decision/rule.js";
 import type { Policy } from "../../src/core/job/definition.js";
@@ -15,7 +15,7 @@ interface Change {
 }
 
 describe("an edit while the period of ten o'clock is handled", () => {
-  it.each<[title: string, change: Change]>([
+  test.each<[title: string, change: Change]>([
     ["schedule", { rule: { schedule: "*/10 * * * *" } }],
     ["timezone", { rule: { timezone: "Asia/Kathmandu" } }],
     ["window mode and duration", { rule: { window: { mode: "around", durationMs: 1_800_000 } } }],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { endingText } from "../../src/core/state/ending.js";
 import { advance, begin } from "../../src/machines/advance.js";
 import { executionMachine } from "../../src/machines/execution.machine.js";
@@ -50,7 +50,7 @@ function stateOf(value: unknown): string {
 }
 
 describe("execution", () => {
-  it.each<[title: string, events: readonly ExecutionEvent[], state: string, effects: string, reason: string | null]>([
+  test.each<[title: string, events: readonly ExecutionEvent[], state: string, effects: string, reason: string | null]>([
     ["S23: the gate is made first", [], "arming", "arm", null],
     ["S23: ready is not yet claimed", [READY], "gated.waiting", "arm", null],
     ["S23: claimed is not yet released", [READY, CLAIM], "gated.claiming", "arm", null],
@@ -176,7 +176,7 @@ describe("execution", () => {
     expect(follow(events)).toEqual([state, effects, reason]);
   });
 
-  it("S20: GO carries the latest instant; ending carries the grace", () => {
+  test("S20: GO carries the latest instant; ending carries the grace", () => {
     const { snapshot } = RUNNING.slice(0, 2).reduce(
       (before, event) => advance(executionMachine, before.snapshot, event),
       begin(executionMachine, INPUT),
@@ -188,7 +188,7 @@ describe("execution", () => {
     ]);
   });
 
-  it("S23: over all sequences of four events GO never comes before the durable claim", () => {
+  test("S23: over all sequences of four events GO never comes before the durable claim", () => {
     const alphabet = [READY, CLAIM, DURABLE, FAILED, CLOSE, END, EXITED];
     const goesWithoutClaim = (events: readonly ExecutionEvent[]): boolean => {
       const [, effects] = follow(events);

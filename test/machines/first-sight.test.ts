@@ -1,12 +1,13 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { compileRule } from "../../src/core/decision/compile.js";
 import type { JobDefinition } from "../../src/core/job/definition.js";
 import { readJobDefinition } from "../../src/core/job/schema.js";
+import { liveOf } from "../../src/core/period/occasion.js";
 import { firstSight } from "../../src/core/restart/first-sight.js";
 import { newDocument } from "../../src/core/state/document.js";
 import { DAY_MS } from "../../src/core/time/instant.js";
-import { activate, documentOfActivation, isResting, liveNominalAt, nextWakeAt } from "../../src/machines/activation.js";
+import { activate, documentOfActivation, isResting, nextWakeAt } from "../../src/machines/activation.js";
 import { step } from "../../src/machines/step.js";
 import { rawJobs } from "../support/raw-jobs.js";
 
@@ -34,7 +35,7 @@ const definitions: fc.Arbitrary<JobDefinition> = fc
   .filter((read) => read.ok)
   .map(({ value }) => value);
 
-it("S14: a job that is seen first is what a step makes of it: document, facts, and when it is due", () => {
+test("S14: a job that is seen first is what a step makes of it: document, facts, and when it is due", () => {
   const seen = { simple: 0, "by a step": 0 };
   const property = fc.property(definitions, now, (definition, at) => {
     const compiled = compileRule(definition);
@@ -47,7 +48,15 @@ it("S14: a job that is seen first is what a step makes of it: document, facts, a
       gate: null,
       freshId: () => "x",
     });
-    const first = firstSight({ compiled, definitionHash: "hash", isSuspended: definition.policy.suspend }, at);
+    const first = firstSight(
+      {
+        compiled,
+        definitionHash: "hash",
+        isSuspended: definition.policy.suspend,
+        stopAt: definition.policy.stop?.at ?? null,
+      },
+      at,
+    );
     seen[first === null ? "by a step" : "simple"] += 1;
     if (first === null) return;
     expect(effects.map(({ type }) => type)).toEqual(effects.map(() => "persist"));
@@ -55,7 +64,7 @@ it("S14: a job that is seen first is what a step makes of it: document, facts, a
     expect(first).toEqual({
       document: documentOfActivation(activation),
       facts: effects.flatMap((effect) => (effect.type === "persist" ? effect.params.facts : [])),
-      liveAt: liveNominalAt(activation),
+      live: liveOf(activation.period?.context.occasion ?? null),
       wakeAt: nextWakeAt(activation, successorDueAt),
     });
   });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { newDocument, type StateDocument } from "../../src/core/state/document.js";
 import { parseDocument } from "../../src/core/state/parse.js";
 import { serialiseDocument } from "../../src/core/state/serialise.js";
@@ -57,7 +57,7 @@ const stateOf = ({ value }: JobSnapshot): string =>
   typeof value === "object" ? `${value.standing} ${value.period} ${value.runs}` : String(value);
 
 describe("job", () => {
-  it.each<[title: string, events: readonly JobEvent[], state: string]>([
+  test.each<[title: string, events: readonly JobEvent[], state: string]>([
     ["rests", [], "enabled none idle"],
     ["planned", [{ type: "PLANNED" }], "enabled planned idle"],
     ["eligible", [{ type: "PLANNED" }, { type: "DUE" }], "enabled eligible idle"],
@@ -84,7 +84,7 @@ describe("job", () => {
     expect(stateOf(follow(events).snapshot)).toBe(state);
   });
 
-  it.each<[title: string, events: readonly JobEvent[], persisted: readonly string[]]>([
+  test.each<[title: string, events: readonly JobEvent[], persisted: readonly string[]]>([
     ["S22: outcome and start are one write", [claim(P1, 7)], ["outcome+run_started"]],
     [
       "S23: a confirmation is no write of its own",
@@ -99,7 +99,7 @@ describe("job", () => {
     expect(follow(events).persisted).toEqual(persisted);
   });
 
-  it("S23: the write of a claim names its attempt; no other does", () => {
+  test("S23: the write of a claim names its attempt; no other does", () => {
     const { snapshot, effects } = advance(jobMachine, from(EMPTY), claim(P1, 7));
     const later = advance(jobMachine, snapshot, ended(P1, 7)).effects;
     expect([...effects, ...later].map((effect) => effect.type === "persist" && effect.params.claimedBy)).toEqual([
@@ -108,13 +108,13 @@ describe("job", () => {
     ]);
   });
 
-  it("STATE invariants: a claim of a handled period is a broken invariant, not a second run", () => {
+  test("STATE invariants: a claim of a handled period is a broken invariant, not a second run", () => {
     expect(() => follow([claim(P2, 7), claim(P1, 8)])).toThrow("invariant broken");
   });
 });
 
 describe("snapshot and document", () => {
-  it("a document becomes a snapshot and the same document again", () => {
+  test("a document becomes a snapshot and the same document again", () => {
     expect(documentOf(from(FULL))).toBe(FULL);
   });
 
@@ -124,7 +124,7 @@ describe("snapshot and document", () => {
     { type: "RESUMED", now: NOW },
   );
 
-  it("no loss: what a snapshot becomes through the text of its document behaves as the snapshot", () => {
+  test("no loss: what a snapshot becomes through the text of its document behaves as the snapshot", () => {
     const property = fc.property(fc.array(event, { maxLength: 12 }), (events) => {
       const { snapshot } = followAllowed(events);
       const read = parseDocument(serialiseDocument(documentOf(snapshot)), NAME);
@@ -134,7 +134,7 @@ describe("snapshot and document", () => {
     fc.assert(property, { seed: 17, numRuns: 200 });
   });
 
-  it("monotonic: no sequence of events moves LastHandledPeriodID back or changes an outcome", () => {
+  test("monotonic: no sequence of events moves LastHandledPeriodID back or changes an outcome", () => {
     const property = fc.property(fc.array(event, { maxLength: 12 }), (events) => {
       const handled = events.map((_, index) => documentOf(followAllowed(events.slice(0, index + 1)).snapshot));
       for (const [index, document] of handled.entries()) {

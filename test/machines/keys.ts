@@ -89,7 +89,10 @@ function documentKey(document: StateDocument): string {
   // Who has none of these goes by its schedule alone, for which it does not matter when it ran.
   const isPaced = Hints !== undefined || EvaluatesFrom !== undefined || LastSlot?.["interval"] !== undefined;
   const pace = isPaced ? [Hints, EvaluatesFrom, document.LastRunAt] : [];
-  const key = JSON.stringify([LastHandledPeriodID, LastOutcome, LastSlot, active, pace, document.Retry, document.Boot]);
+  const { Pause, Tally } = document;
+  const stopped = [Pause?.Until, Pause?.By, Tally];
+  const rest = [document.Retry, document.Boot, stopped];
+  const key = JSON.stringify([LastHandledPeriodID, LastOutcome, LastSlot, active, pace, ...rest]);
   documents.set(document, key);
   return key;
 }

@@ -1,20 +1,20 @@
 /** What must never be, in any world: said as soon as it is. */
 import { activeStates } from "../../src/core/state/document.js";
 import { formatInstant } from "../../src/core/time/instant.js";
-import { nowOf, PERIODS, type Process, type Setting, type World, type Write } from "./world.js";
+import { nowOf, type Process, periodsOf, type Setting, TICK_MS, type World, type Write } from "./world.js";
 
 /** S13: no outcome, but said. A period may still get one, after a backward step of the clock. */
 const NOT_EVALUATED = "not evaluated";
 
 /** What is known of each period after the write. An outcome is never forgotten over a note that there was none. */
-export function outcomesAfter(world: World, { facts }: Write): World["outcomes"] {
+export function outcomesAfter({ bounds }: Setting, world: World, { facts }: Write): World["outcomes"] {
   const outcomes: Record<string, string> = { ...world.outcomes };
   for (const fact of facts) {
     if (fact.kind === "outcome") {
       outcomes[fact.periodId] = fact.outcome;
     }
     if (fact.kind === "periods_not_evaluated") {
-      for (const nominalAt of PERIODS.filter((each) => fact.firstAt <= each && each <= fact.lastAt)) {
+      for (const nominalAt of periodsOf(bounds).filter((each) => fact.firstAt <= each && each <= fact.lastAt)) {
         outcomes[formatInstant(nominalAt)] ??= NOT_EVALUATED;
       }
     }
@@ -22,7 +22,7 @@ export function outcomesAfter(world: World, { facts }: Write): World["outcomes"]
   return outcomes;
 }
 
-export function commitViolation(before: World, after: World, { facts }: Write): string | null {
+export function commitViolation({ bounds }: Setting, before: World, after: World, { facts }: Write): string | null {
   for (const fact of facts) {
     if (fact.kind === "outcome" && (before.outcomes[fact.periodId] ?? NOT_EVALUATED) !== NOT_EVALUATED) {
       return `second outcome of ${fact.periodId}`;
@@ -32,7 +32,9 @@ export function commitViolation(before: World, after: World, { facts }: Write): 
   if (last < before.disk.LastHandledPeriodID) {
     return "LastHandledPeriodID went back";
   }
-  const silent = PERIODS.map(formatInstant).find((period) => period <= last && !(period in after.outcomes));
+  const silent = periodsOf(bounds)
+    .map(formatInstant)
+    .find((period) => period <= last && !(period in after.outcomes));
   return silent === undefined ? null : `${silent} was passed over in silence`;
 }
 
@@ -47,11 +49,19 @@ export function beginViolation({ scope, bounds }: Setting, world: World, process
   if ((world.begun[nameOf(process)] ?? 0) > 1) {
     return `${nameOf(process)} began twice`;
   }
-  if (isRetriedTooLate(world, process)) {
+  if (isRetriedTooLate(bounds, world, process)) {
     return `${nameOf(process)} began when the next period was due`;
   }
   if (isBeyondHints(bounds, process)) {
     return `${nameOf(process)} began for a hint that was over`;
+  }
+  const { afterRuns = null } = scope.policy.stop ?? {};
+  const own = Object.keys(world.begun).filter((name) => !name.startsWith("manual "));
+  if (afterRuns !== null && own.length > afterRuns) {
+    return `${nameOf(process)} began after ${afterRuns} runs`;
+  }
+  if ((scope.policy.stop?.at ?? Number.POSITIVE_INFINITY) + TICK_MS < Math.min(nowOf(world), process.latestAt)) {
+    return `${nameOf(process)} began when the job had ended`;
   }
   // A manual run is not judged by the policy, so it may come between the claim of a period and its begin.
   const isBeside = world.processes.some(({ phase, source }) => phase === "running" && source === null);
@@ -61,8 +71,10 @@ export function beginViolation({ scope, bounds }: Setting, world: World, process
 }
 
 /** S43: an attempt is one of its period until the next is due; a process that was released may read its GO a little later. */
-function isRetriedTooLate(world: World, { retry, latestAt }: Process): boolean {
-  const nextAt = PERIODS.find((nominalAt) => retry !== undefined && formatInstant(nominalAt) > retry.periodId);
+function isRetriedTooLate(bounds: Setting["bounds"], world: World, { retry, latestAt }: Process): boolean {
+  const nextAt = periodsOf(bounds).find(
+    (nominalAt) => retry !== undefined && formatInstant(nominalAt) > retry.periodId,
+  );
   return retry !== undefined && nextAt !== undefined && Math.min(nowOf(world), latestAt) >= nextAt;
 }
 

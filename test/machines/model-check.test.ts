@@ -2,7 +2,7 @@
  * R5: every world that three periods, a clock that steps either way and a crash between any two effects can lead to,
  * under each policy, with the machines and transitions that run in production.
  */
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Hint } from "../../src/core/governor/hint.js";
 import type { Concurrency } from "../../src/core/job/definition.js";
 import { PRODUCTION } from "./controls.js";
@@ -166,6 +166,49 @@ const BOOT_ROWS: readonly Row[] = [
   },
 ];
 
+/** A job that runs once: there is no next period that would make up for anything. */
+const ONCE_ROWS: readonly Row[] = [
+  {
+    title: "once, allow, a gate is lost",
+    concurrency: "allow",
+    bounds: { ...bounds(4, 1, 0), onceTick: 2 },
+    began: 1,
+    outcomes: ["executed", "missed"],
+  },
+  {
+    title: "once, forbid, one retry",
+    concurrency: "forbid",
+    bounds: { ...bounds(4, 0, 0), onceTick: 2, retries: 1 },
+    began: 2,
+    outcomes: ["executed", "missed"],
+  },
+];
+
+/** S51: the job stops by itself, whatever crashes in between; that is a pause like any other, and nothing passes in silence. */
+const STOP_ROWS: readonly Row[] = [
+  {
+    title: "forbid, stops after one run",
+    concurrency: "forbid",
+    bounds: { ...bounds(2, 0, 0), stop: { afterFailures: null, afterRuns: 1, at: null } },
+    began: 1,
+    outcomes: ["executed", "not evaluated"],
+  },
+  {
+    title: "requests, forbid, stops after two runs",
+    concurrency: "forbid",
+    bounds: { ...bounds(2, 0, 0), holder: "request", stop: { afterFailures: null, afterRuns: 2, at: null } },
+    began: 2,
+    outcomes: ["executed", "not evaluated", "skipped"],
+  },
+  {
+    title: "forbid, ends at the second tick, and stops after a failure",
+    concurrency: "forbid",
+    bounds: { ...bounds(2, 0, 0), stop: { afterFailures: 1, afterRuns: null, at: tick(2) } },
+    began: 1,
+    outcomes: ["executed"],
+  },
+];
+
 /** As large as the time of a long run allows. */
 const LONG_GOVERNED_ROWS: readonly Row[] = [
   {
@@ -209,12 +252,14 @@ const LONG_ROWS: readonly Row[] = [
 ];
 
 describe("R5: all reachable worlds: no period begins twice, no run is off the record, nothing passes in silence", () => {
-  it.each([
+  test.each([
     ...ROWS,
     ...GOVERNED_ROWS,
     ...REQUEST_ROWS,
     ...RETRY_ROWS,
     ...BOOT_ROWS,
+    ...ONCE_ROWS,
+    ...STOP_ROWS,
     ...(process.env["KRON_TEST_LONG"] === "1" ? [...LONG_ROWS, ...LONG_GOVERNED_ROWS] : []),
   ])("$title", (row) => {
     const seen = explore(settingOf({ concurrency: row.concurrency }, row.bounds, PRODUCTION));

@@ -1,5 +1,5 @@
 /** R5, the other half: the same check over protocols with one rule taken out. It has to find each of them out. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Concurrency } from "../../src/core/job/definition.js";
 import * as controls from "./controls.js";
 import { explore } from "./explore.js";
@@ -103,7 +103,7 @@ const ROWS: readonly Row[] = [
 ];
 
 describe("R5: the check fails without", () => {
-  it.each(ROWS)("$title", ({ title, protocol, concurrency, violation, bounds }) => {
+  test.each(ROWS)("$title", ({ title, protocol, concurrency, violation, bounds }) => {
     const setting = settingOf({ concurrency }, { lastTick: 2, gateLosses: 0, manualRuns: 0, ...bounds }, protocol);
     const seen = explore(setting, (found) => found.includes(violation));
     console.info(`R5 control "${title}": ${seen.violation} after ${seen.trace.length} steps, ${seen.states} states`);

@@ -1,5 +1,6 @@
 /** S40-S42: intervals, bounds of a job's pace and hints, taken through the production step. */
 import { describe, expect, test } from "vitest";
+import type { ErrorCode } from "../../src/core/base/errors/registry.js";
 import type { Hint } from "../../src/core/governor/hint.js";
 import type { StateDocument } from "../../src/core/state/document.js";
 import { at } from "../support/scheduling.js";
@@ -77,6 +78,43 @@ describe("a job with an interval", () => {
     job.tell("2026-03-01T12:03:00Z", { type: "FAILED", attemptId: "a1", code: "command-not-found" });
     expect([job.live, job.wakeAt]).toEqual(["2026-03-01T12:03:00Z eligible.retrying", "2026-03-01T12:03:01Z"]);
     expect(job.wake("2026-03-01T12:03:01Z")).toEqual(["arm a2 interval 2026-03-01T12:03:00Z"]);
+  });
+
+  test("S46: what stands in its way is on record once, and again when it is something else, until it is started", () => {
+    const job = new Scenario({ ...EVERY_5M, document: RAN_1158 });
+    const failed = (second: number, attemptId: string, code: ErrorCode): readonly string[] =>
+      job.tell(`2026-03-01T12:03:0${second}Z`, { type: "FAILED", attemptId, code });
+    job.wake("2026-03-01T12:03:00Z");
+    expect(failed(0, "a1", "command-not-found")).toEqual(["persist start_failed"]);
+    expect(job.document.StartFailure).toEqual({
+      Source: "interval",
+      Slot: "2026-03-01T12:03:00Z",
+      Code: "command-not-found",
+      Since: "2026-03-01T12:03:00Z",
+    });
+    job.wake("2026-03-01T12:03:01Z");
+    expect(failed(1, "a2", "command-not-found")).toEqual([]);
+    job.wake("2026-03-01T12:03:03Z");
+    expect(failed(3, "a3", "user-unknown")).toEqual(["persist start_failed"]);
+    expect(job.document.StartFailure).toMatchObject({ Code: "user-unknown", Since: "2026-03-01T12:03:00Z" });
+    job.wake("2026-03-01T12:03:07Z");
+    expect(job.ready("2026-03-01T12:03:07Z", "a4")).toEqual(["persist run_started"]);
+    expect(job.document).not.toHaveProperty("StartFailure");
+  });
+
+  test("S46: a restart knows of it, and says nothing anew", () => {
+    const StartFailure = {
+      Source: "interval",
+      Slot: "2026-03-01T12:03:00Z",
+      Code: "command-not-found",
+      Since: "2026-03-01T12:03:00Z",
+    };
+    const job = new Scenario({ ...EVERY_5M, document: { ...RAN_1158, StartFailure } });
+    job.wake("2026-03-01T12:30:00Z", true);
+    expect(job.tell("2026-03-01T12:30:00Z", { type: "FAILED", attemptId: "a1", code: "command-not-found" })).toEqual(
+      [],
+    );
+    expect(job.document.StartFailure).toEqual(StartFailure);
   });
 
   test("S20: a gate that is ready long after its bound is closed, and the slot is still due", () => {
@@ -222,13 +260,26 @@ describe("hints", () => {
     expect(job.tell("2026-03-01T12:21:00Z", { type: "UNHINT", kind: "all" })).toEqual([]);
   });
 
+  test("S46: with the hint goes what kept its slot from being started", () => {
+    const job = new Scenario({ document: { ...HOURLY } });
+    job.tell(NOON, { type: "HINT", hint: oneshot("2026-03-01T11:59:00Z", "2026-03-01T12:10:00Z") });
+    job.tell(NOON, { type: "FAILED", attemptId: "a1", code: "cwd-unusable" });
+    expect(job.document.StartFailure).toMatchObject({ Source: "hint-oneshot", Code: "cwd-unusable" });
+    job.tell("2026-03-01T12:01:00Z", { type: "UNHINT", kind: "all" });
+    expect(job.document).not.toHaveProperty("StartFailure");
+  });
+
   test("S17: a paused job keeps its hint, and runs nothing", () => {
     const job = cron();
     job.wake("2026-03-01T11:59:30Z", true);
     job.tell("2026-03-01T11:59:40Z", { type: "PAUSE", untilAt: at("2026-03-01T12:30:00Z"), reason: "x" });
     job.tell("2026-03-01T11:59:50Z", { type: "HINT", hint: interval(90_000) });
     expect(job.wakeAt).toBe("2026-03-01T12:30:00Z");
-    expect(job.wake("2026-03-01T12:30:00Z")).toEqual(["persist resumed", "arm a1 hint-interval 2026-03-01T12:01:00Z"]);
+    expect(job.wake("2026-03-01T12:30:00Z")).toEqual([
+      "persist resumed+periods_not_evaluated",
+      "arm a1 hint-interval 2026-03-01T12:01:00Z",
+    ]);
+    expect(job.facts.at(-1)).toMatchObject({ firstAt: at(NOON), count: 1, reason: "paused" });
   });
 
   test("S16: a job that is removed and comes back repeats no slot", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { cronOccasion } from "../../src/core/period/occasion.js";
 import type { Verdict } from "../../src/core/period/policy.js";
 import { advance, begin } from "../../src/machines/advance.js";
@@ -48,7 +48,7 @@ function pathOf(value: unknown): string {
 }
 
 describe("period", () => {
-  it.each<[title: string, events: readonly PeriodEvent[], state: string, effects: readonly string[]]>([
+  test.each<[title: string, events: readonly PeriodEvent[], state: string, effects: readonly string[]]>([
     ["SPEC: planned: decision computed, chosen time known", [], "planned", []],
     ["SPEC: not eligible before the chosen time", [judged(NOT_DUE, CHOSEN - 1)], "planned", []],
     ["S6: nothing triggers early, whatever is said", [judged(START, CHOSEN - 1)], "planned", []],
@@ -69,7 +69,7 @@ describe("period", () => {
     expect(follow(events)).toEqual({ state, effects });
   });
 
-  it("S15: unschedulable when the window opens", () => {
+  test("S15: unschedulable when the window opens", () => {
     expect(follow([judged(UNSCHEDULABLE, DARK.windowStartAt - 1)], DARK).state).toBe("planned");
     expect(follow([judged(UNSCHEDULABLE, DARK.windowStartAt)], DARK)).toEqual({
       state: "terminal.unschedulable",
@@ -77,7 +77,7 @@ describe("period", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["missed", [judged(MISSED)]],
     ["skipped", [judged(SKIPPED)]],
     ["executed", [judged(START), CLAIMED]],

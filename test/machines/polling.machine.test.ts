@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { initialTransition, transition } from "xstate";
 import { type PollingEvent, pollingMachine } from "../../src/machines/polling.machine.js";
 
@@ -13,7 +13,7 @@ const scheduled = (taskCount: number): PollingEvent => ({ type: "SCHEDULED", tas
 const cancelled = (taskCount: number): PollingEvent => ({ type: "CANCELLED", taskCount });
 
 describe("Polling lifecycle", () => {
-  it.each<[string, PollingState, PollingEvent, readonly string[]]>([
+  test.each<[string, PollingState, PollingEvent, readonly string[]]>([
     ["first task scheduled", "Inactive", scheduled(1), ["Active", "startLoop", "PollingStarted"]],
     ["no task scheduled", "Inactive", scheduled(0), ["Inactive"]],
     ["nothing to stop", "Inactive", { type: "STOP_REQUESTED" }, ["Inactive"]],
@@ -29,7 +29,7 @@ describe("Polling lifecycle", () => {
     expect(step(from, event)).toEqual(expected);
   });
 
-  it("begins inactive", () => {
+  test("begins inactive", () => {
     expect(initialTransition(pollingMachine)[0].value).toBe("Inactive");
   });
 });

@@ -1,12 +1,15 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileRule } from "../../src/core/decision/compile.js";
+import { decide } from "../../src/core/decision/decide.js";
 import { sha256Hex } from "../../src/core/decision/seed.js";
 import type { JobDefinition } from "../../src/core/job/definition.js";
 import { canonicalDefinitionText, canonicalRuleText, readJobDefinition } from "../../src/core/job/schema.js";
+import { cronOccasion } from "../../src/core/period/occasion.js";
 import { nextPeriod } from "../../src/core/period/periods.js";
+import { expectedBy, glanceOf, type PackedGlance, packGlance } from "../../src/core/restart/glance.js";
 import { type PlannedRow, type PlanRules, planJob, STANDINGS, type StoredJob } from "../../src/core/restart/resting.js";
-import { newDocument, type StateDocument } from "../../src/core/state/document.js";
+import { type HistoryEntry, newDocument, type StateDocument } from "../../src/core/state/document.js";
 import { stateFileName } from "../../src/core/state/file-name.js";
 import { serialiseDocument } from "../../src/core/state/serialise.js";
 import { DAY_MS, formatInstant, MINUTE_MS } from "../../src/core/time/instant.js";
@@ -52,6 +55,8 @@ interface Past {
   readonly isRemoved: boolean;
   readonly isCarried: boolean;
   readonly history: number;
+  /** Where among the ways in which periods end the history begins. */
+  readonly ends: number;
   readonly hasReason: boolean;
 }
 
@@ -65,6 +70,7 @@ const past: fc.Arbitrary<Past> = fc.record({
   isRemoved: rarely,
   isCarried: rarely,
   history: fc.constantFrom(0, 0, 3, 20),
+  ends: fc.nat({ max: 20 }),
   hasReason: rarely,
 });
 
@@ -76,11 +82,35 @@ function handledAt(definition: JobDefinition, steps: number, from: number): numb
   return at;
 }
 
+const ENDS: readonly Partial<HistoryEntry>[] = [
+  { Outcome: "missed", ExitCode: null },
+  { Outcome: "executed", ExitCode: 0 },
+  { Outcome: "executed", ExitCode: 1 },
+  { Outcome: "executed", ExitCode: 0 },
+  { Outcome: "executed", ExitCode: null, Signal: "SIGKILL" },
+  { Outcome: "executed", ExitCode: null, Holder: "request", Status: 204 },
+  { Outcome: "executed", ExitCode: null, Holder: "request", Status: 304 },
+];
+
+function endOf(index: number, at: string): Pick<HistoryEntry, "Outcome" | "ExitCode"> {
+  const end = { Outcome: "skipped", ExitCode: null, ...ENDS[index % ENDS.length] } as const;
+  return end.Outcome === "executed" ? { ...end, ...{ StartedAt: at, Reason: undefined } } : end;
+}
+
+/** What the job's status would say of it. */
+function glanceIn(definition: JobDefinition, document: StateDocument, liveAt: number | null, at: number): PackedGlance {
+  const compiled = compileRule(definition);
+  const { suspend: isSuspended, deadlineMs, stop } = definition.policy;
+  const live = liveAt === null ? null : cronOccasion(decide(compiled, liveAt));
+  const rule = { compiled, isSuspended, isRemoved: false, deadlineMs, stopAt: stop?.at ?? null, live };
+  return packGlance(glanceOf(rule, document, expectedBy(definition), at));
+}
+
 function documentOf(definition: JobDefinition, it: Past, from: number): StateDocument {
   const lastAt = it.handledSteps === null ? null : handledAt(definition, it.handledSteps, from);
   const last = lastAt === null ? "" : formatInstant(lastAt);
   const second = (at: number): string => formatInstant(Math.floor(at / 1000) * 1000);
-  const entry = { PeriodID: last, Outcome: "missed" as const, NominalTime: last, ChosenTime: last, CompletedAt: last };
+  const about = { PeriodID: last, NominalTime: last, ChosenTime: last, CompletedAt: last, Reason: '],"DefinedAt":"' };
   const active = { PeriodID: last, PID: 42, StartedAt: last, ChosenTime: last };
   return {
     ...newDocument(definition.identity),
@@ -89,7 +119,7 @@ function documentOf(definition: JobDefinition, it: Past, from: number): StateDoc
     LastChosenTime: last,
     LastNominalTime: last,
     ActiveExecution: it.hasRuns && last !== "" ? active : null,
-    History: Array.from({ length: it.history }, () => ({ ...entry, ExitCode: null, Reason: '],"DefinedAt":"' })),
+    History: Array.from({ length: it.history }, (_, index) => ({ ...about, ...endOf(it.ends + index, last) })),
     ...(it.hasReason ? { LastReason: "deadline" } : {}),
     ...(it.definedBeforeMs === null ? {} : { DefinedAt: second(from - it.definedBeforeMs) }),
     DefinitionHash: it.isHashKnown ? sha256Hex(canonicalRuleText(definition)) : "other",
@@ -137,15 +167,16 @@ const RULES = [
 ] as const;
 
 describe("a job at rest, planned without its machines", () => {
-  it("S13, S17: is quiet exactly where a step on return changes nothing and rests, and is due at the same instants", () => {
+  test("S13, S17: is quiet exactly where a step on return changes nothing and rests, and is due at the same instants", () => {
     const seen = new Map<string, number>();
     fc.assert(
       fc.property(definitions, past, now, (definition, it, at) => {
         const document = documentOf(definition, it, at);
         const wanted = expected(definition, document, at);
         for (const rules of RULES) {
-          const { standing, liveAt, wakeAt } = planJob(storedJob(definition, document), { ...rules, now: at });
+          const { standing, liveAt, wakeAt, glance } = planJob(storedJob(definition, document), { ...rules, now: at });
           expect({ standing, liveAt, wakeAt }).toEqual(wanted);
+          expect(glance).toEqual(standing === "QUIET" ? glanceIn(definition, document, liveAt, at) : null);
         }
         seen.set(wanted.standing, (seen.get(wanted.standing) ?? 0) + 1);
       }),
@@ -170,6 +201,7 @@ const QUIET = documentOf(
     isCarried: false,
     history: 0,
     hasReason: false,
+    ends: 0,
   },
   RULE.now,
 );
@@ -186,7 +218,7 @@ const text = (changes: Partial<StateDocument>): string => serialiseDocument({ ..
 const unreadable = STORED.definitionText?.replace('"0 * * * *"', '"99 * * * *"') ?? "";
 
 describe("what else a store can hold of a job", () => {
-  it.each<[string, Partial<PlannedRow>, StoredJob]>([
+  test.each<[string, Partial<PlannedRow>, StoredJob]>([
     ["nothing to do", { standing: "QUIET", identity: "job" }, STORED],
     [
       "S14: a definition without a document",
@@ -244,7 +276,7 @@ describe("what else a store can hold of a job", () => {
     expect(planJob(job, RULE)).toMatchObject(row);
   });
 
-  it("a rule that an earlier version wrote in another form is not a new one", () => {
+  test("a rule that an earlier version wrote in another form is not a new one", () => {
     const old = (STORED.definitionText ?? "").replace('"duration":"0s"', '"duration":"0m"');
     const parts = old.slice(0, old.indexOf(',"policy":'));
     const documentText = text({ DefinitionHash: sha256Hex(`${parts}}`) });
@@ -253,7 +285,7 @@ describe("what else a store can hold of a job", () => {
     expect(planJob({ ...job, documentText: text({ DefinitionHash: "other" }) }, RULE).standing).toBe("DEFINE");
   });
 
-  it("standings keep their numbers: they cross threads as such", () => {
+  test("standings keep their numbers: they cross threads as such", () => {
     expect(STANDINGS).toEqual([
       "QUIET",
       "STEP",

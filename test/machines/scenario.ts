@@ -28,13 +28,13 @@ export interface Plot {
 export class Scenario {
   scope: JobScope;
   activation: Activation;
-  private readonly step: Stepper;
-  private arms = 0;
+  readonly #step: Stepper;
+  #arms = 0;
   readonly facts: LedgerFact[] = [];
-  private successorDueAt: number | null = null;
+  #successorDueAt: number | null = null;
 
   constructor({ rule, policy, scope, document, step: stepper }: Plot = {}) {
-    this.step = stepper ?? step;
+    this.#step = stepper ?? step;
     this.scope = {
       compiled: compileRule(ruleOf(rule)),
       policy: policyOf(policy),
@@ -59,7 +59,7 @@ export class Scenario {
   }
 
   get wakeAt(): string | null {
-    const next = nextWakeAt(this.activation, this.successorDueAt);
+    const next = nextWakeAt(this.activation, this.#successorDueAt);
     return next === null ? null : formatInstant(next);
   }
 
@@ -97,11 +97,11 @@ export class Scenario {
   }
 
   tell(now: string, event: ActivationEvent): readonly string[] {
-    const moment = { now: at(now), gate: null, freshId: () => `a${this.arms + 1}` };
-    const taken = this.step(this.scope, this.activation, event, moment);
-    this.arms += taken.effects.filter((effect) => effect.type === "arm").length;
+    const moment = { now: at(now), gate: null, freshId: () => `a${this.#arms + 1}` };
+    const taken = this.#step(this.scope, this.activation, event, moment);
+    this.#arms += taken.effects.filter((effect) => effect.type === "arm").length;
     this.activation = taken.activation;
-    this.successorDueAt = taken.successorDueAt;
+    this.#successorDueAt = taken.successorDueAt;
     this.facts.push(...taken.effects.flatMap(({ type, params }) => (type === "persist" ? params.facts : [])));
     return taken.effects.map(wordsOf);
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { initialTransition, transition } from "xstate";
 import { type SchedulerLifecycleEvent, schedulerMachine } from "../../src/machines/scheduler.machine.js";
 
@@ -35,14 +35,14 @@ const KNOWN: Readonly<Record<SchedulerState, readonly (readonly string[])[]>> = 
 };
 
 describe("Scheduler lifecycle: every state, every event", () => {
-  it.each(Object.keys(KNOWN) as SchedulerState[])("%s", (state) => {
+  test.each(Object.keys(KNOWN) as SchedulerState[])("%s", (state) => {
     const steps = EVENTS.map((event) => step(state, event));
     const inert = (type: string): readonly string[] => [type, state];
     const expected = EVENTS.map(({ type }) => KNOWN[state].find(([known]) => known === type) ?? inert(type));
     expect(steps).toEqual(expected);
   });
 
-  it("begins uninitialized", () => {
+  test("begins uninitialized", () => {
     expect(initialTransition(schedulerMachine)[0].value).toBe("Uninitialized");
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { decide } from "../../src/core/decision/decide.js";
 import { formatInstant } from "../../src/core/time/instant.js";
 import { ENGINE } from "../../src/machines/engine.js";
@@ -17,7 +17,7 @@ const T10 = "2026-03-01T10:00:00Z";
 const T11 = "2026-03-01T11:00:00Z";
 
 describe("suspend, pause, removal", () => {
-  it("S17: paused: no trigger and nothing handled; ends by itself, and what passed in it never runs", () => {
+  test("S17: paused: no trigger and nothing handled; ends by itself, and what passed in it never runs", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { deadlineMs: 3_600_000 } });
     expect(
       job.tell("2026-03-01T09:30:00Z", { type: "PAUSE", untilAt: at("2026-03-01T12:30:00Z"), reason: "x" }),
@@ -33,7 +33,7 @@ describe("suspend, pause, removal", () => {
     expect(job.wake("2026-03-01T13:00:00Z")).toEqual(["arm a1 period 2026-03-01T13:00:00Z"]);
   });
 
-  it("S17: resumed before its end: likewise, and what is still to come runs", () => {
+  test("S17: resumed before its end: likewise, and what is still to come runs", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { deadlineMs: 3_600_000 } });
     job.tell("2026-03-01T09:30:00Z", { type: "PAUSE", untilAt: at("2026-03-01T12:30:00Z"), reason: "x" });
     job.wake(T10);
@@ -41,7 +41,7 @@ describe("suspend, pause, removal", () => {
     expect(job.wake(T11)).toEqual([`arm a1 period ${T11}`]);
   });
 
-  it("S17: one that catches up: the current period runs, and those before it are told as paused", () => {
+  test("S17: one that catches up: the current period runs, and those before it are told as paused", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { deadlineMs: 3_600_000 } });
     const pause = { type: "PAUSE", untilAt: at("2026-03-01T12:30:00Z"), reason: "x", catchesUp: true } as const;
     job.tell("2026-03-01T09:30:00Z", pause);
@@ -52,14 +52,14 @@ describe("suspend, pause, removal", () => {
     ]);
   });
 
-  it("S17, S20: one that catches up too late: the period is missed for the pause", () => {
+  test("S17, S20: one that catches up too late: the period is missed for the pause", () => {
     const job = new Scenario({ document: HANDLED_9 });
     const pause = { type: "PAUSE", untilAt: at("2026-03-01T10:30:00Z"), reason: "x", catchesUp: true } as const;
     job.tell("2026-03-01T09:30:00Z", pause);
     expect(job.wake("2026-03-01T10:30:00Z")).toEqual(["persist resumed", "persist missed(paused)"]);
   });
 
-  it("S17: what a pause has found told already is not told again", () => {
+  test("S17: what a pause has found told already is not told again", () => {
     const job = new Scenario({ document: HANDLED_9, rule: { window: { mode: "after", durationMs: 3_000_000 } } });
     expect(job.wake("2026-03-01T14:00:01Z", true)).toEqual(["persist periods_not_evaluated"]);
     job.tell("2026-03-01T14:00:02Z", { type: "PAUSE", untilAt: at("2026-03-01T14:59:00Z"), reason: "x" });
@@ -68,19 +68,19 @@ describe("suspend, pause, removal", () => {
     expect(job.facts.at(-1)).toMatchObject({ firstAt: at("2026-03-01T14:00:00Z"), count: 1, reason: "paused" });
   });
 
-  it("S17: suspended: no trigger; no timer", () => {
+  test("S17: suspended: no trigger; no timer", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { suspend: true } });
     expect(job.wake(T10)).toEqual([]);
     expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} planned`, null, true]);
   });
 
-  it("S17: suspended: what passes is not evaluated, and that is no gap to be told", () => {
+  test("S17: suspended: what passes is not evaluated, and that is no gap to be told", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { suspend: true } });
     expect(job.wake("2026-03-01T14:10:00Z", true)).toEqual([]);
     expect([job.wakeAt, job.isResting]).toEqual([null, true]);
   });
 
-  it("S17: paused between trigger and claim: the gate is closed, nothing is handled", () => {
+  test("S17: paused between trigger and claim: the gate is closed, nothing is handled", () => {
     const job = new Scenario({ document: HANDLED_9 });
     job.wake(T10);
     job.tell(T10, { type: "PAUSE", untilAt: at(T11), reason: "x" });
@@ -88,7 +88,7 @@ describe("suspend, pause, removal", () => {
     expect(job.document.LastHandledPeriodID).toBe(HANDLED_9.LastHandledPeriodID);
   });
 
-  it("S16: removed: the gate is closed, what runs is watched to its end, nothing new is planned", () => {
+  test("S16: removed: the gate is closed, what runs is watched to its end, nothing new is planned", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { concurrency: "allow" } });
     job.wake(T10);
     job.start(T10, "a1");
@@ -103,27 +103,27 @@ describe("suspend, pause, removal", () => {
 describe("first sight and edits", () => {
   const wide = { window: { mode: "after", durationMs: 1_800_000 } } as const;
 
-  it("S14: a chosen time before the definition is never triggered; the ledger says so; the next one is planned", () => {
+  test("S14: a chosen time before the definition is never triggered; the ledger says so; the next one is planned", () => {
     const job = new Scenario({ document: {}, policy: { deadlineMs: 600_000 } });
     const event = { type: "DEFINE", hash: "h1", carriedAt: null } as const;
     expect(job.tell("2026-03-01T10:00:01Z", event)).toEqual(["persist defined", "persist before_definition"]);
     expect([job.live, job.document.LastHandledPeriodID]).toEqual([`${T11} planned`, ""]);
   });
 
-  it("S14: that is said once: a later return passes the period over again, and writes nothing", () => {
+  test("S14: that is said once: a later return passes the period over again, and writes nothing", () => {
     const job = new Scenario({ document: { DefinedAt: "2026-03-01T10:00:01Z" }, policy: { deadlineMs: 600_000 } });
     expect(job.wake("2026-03-01T10:00:02Z", true)).toEqual([]);
     expect([job.live, job.document.LastHandledPeriodID]).toEqual([`${T11} planned`, ""]);
   });
 
-  it("S14: an edit keeps the period that was live", () => {
+  test("S14: an edit keeps the period that was live", () => {
     const job = new Scenario({ document: { ...HANDLED_9, DefinitionHash: "h1" }, policy: { deadlineMs: 3_600_000 } });
     job.wake("2026-03-01T09:30:00Z", true);
     const effects = job.tell("2026-03-01T10:20:00Z", { type: "DEFINE", hash: "h2", carriedAt: at(T10) });
     expect(effects).toEqual(["persist defined", `arm a1 period ${T10}`]);
   });
 
-  it("S16: a gate made for the old definition is closed and the period decided anew", () => {
+  test("S16: a gate made for the old definition is closed and the period decided anew", () => {
     const job = new Scenario({ document: HANDLED_9, rule: wide, policy: { deadlineMs: 3_600_000 } });
     const chosenAt = decide(job.scope.compiled, at(T10)).chosenAt ?? 0;
     job.tell(T10, { type: "WAKE", isReturning: true, nominalAt: null });
@@ -136,7 +136,7 @@ describe("first sight and edits", () => {
     ]);
   });
 
-  it("S17, S16: suspended by an edit: the gate is closed and nothing is handled", () => {
+  test("S17, S16: suspended by an edit: the gate is closed and nothing is handled", () => {
     const job = new Scenario({ document: { ...HANDLED_9, DefinitionHash: "h1" } });
     job.wake(T10);
     job.scope = { ...job.scope, policy: { ...job.scope.policy, suspend: true } };
@@ -146,7 +146,7 @@ describe("first sight and edits", () => {
 });
 
 describe("gaps and order (S13)", () => {
-  it("returning: only the current period; one note for the gap, and only when it grows", () => {
+  test("returning: only the current period; one note for the gap, and only when it grows", () => {
     const job = new Scenario({ document: HANDLED_9, rule: { window: { mode: "after", durationMs: 3_000_000 } } });
     expect(job.wake("2026-03-01T14:00:01Z", true)).toEqual(["persist periods_not_evaluated"]);
     expect(job.wake("2026-03-01T14:00:02Z", true)).toEqual([]);
@@ -154,7 +154,7 @@ describe("gaps and order (S13)", () => {
     expect(job.live).toBe("2026-03-01T15:00:00Z planned");
   });
 
-  it("running: periods that are eligible in one tick are evaluated in nominal order", () => {
+  test("running: periods that are eligible in one tick are evaluated in nominal order", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { deadlineMs: 5_400_000, concurrency: "allow" } });
     job.wake("2026-03-01T09:30:00Z", true);
     expect(job.wake("2026-03-01T12:30:00Z")).toEqual(["persist missed(stalled)", `arm a1 period ${T11}`]);
@@ -164,7 +164,7 @@ describe("gaps and order (S13)", () => {
     ]);
   });
 
-  it.each<[title: string, settle: (job: Scenario) => readonly string[], effects: readonly string[]]>([
+  test.each<[title: string, settle: (job: Scenario) => readonly string[], effects: readonly string[]]>([
     [
       "its gate came too late",
       (job) => job.ready("2026-03-04T10:30:00Z", "a1"),
@@ -188,13 +188,13 @@ describe("gaps and order (S13)", () => {
     },
   );
 
-  it("S32: state ahead of the clock: said, and nothing runs", () => {
+  test("S32: state ahead of the clock: said, and nothing runs", () => {
     const job = new Scenario({ document: { ...HANDLED_9, LastHandledPeriodID: "2026-03-02T00:00:00Z" } });
     expect(job.wake(T10, true)).toEqual(["stateAhead 2026-03-02T00:00:00Z"]);
     expect(job.live).toBe("2026-03-02T01:00:00Z planned");
   });
 
-  it("S15: unschedulable is recorded when the window opens", () => {
+  test("S15: unschedulable is recorded when the window opens", () => {
     const never = { kind: "hours", ranges: [{ from: 23, to: 23 }] } as const;
     const rule = {
       window: { mode: "before", durationMs: 600_000 },
@@ -209,7 +209,7 @@ describe("gaps and order (S13)", () => {
     expect(job.document).toMatchObject({ LastOutcome: "unschedulable", LastChosenTime: "", LastNominalTime: T10 });
   });
 
-  it("S11: a period due before the older one waits for it, and its deadline counts from then", () => {
+  test("S11: a period due before the older one waits for it, and its deadline counts from then", () => {
     /** As at a zone transition: the windows overlap, and the older period is due later. */
     const swapped = createStepper({
       ...ENGINE,
@@ -229,7 +229,7 @@ describe("gaps and order (S13)", () => {
     expect(job.ready("2026-03-01T11:20:01Z", "a1")).toEqual(["persist executed+run_started", `arm a2 period ${T11}`]);
   });
 
-  it("S18: a decision that cannot be computed: not handled, retried with growing delays, then decided", () => {
+  test("S18: a decision that cannot be computed: not handled, retried with growing delays, then decided", () => {
     let failures = 2;
     const shaky = createStepper({
       ...ENGINE,
@@ -255,7 +255,7 @@ describe("gaps and order (S13)", () => {
 describe("other slots (S40)", () => {
   const MANUAL = { type: "RUN", source: "manual", slotAt: at("2026-03-01T09:30:00Z") } as const;
 
-  it("a manual run handles nothing, counts as active, and runs once", () => {
+  test("a manual run handles nothing, counts as active, and runs once", () => {
     const job = new Scenario({ document: HANDLED_9 });
     expect(job.tell("2026-03-01T09:30:00Z", MANUAL)).toEqual(["arm a1 manual 2026-03-01T09:30:00Z"]);
     expect(job.tell("2026-03-01T09:30:00Z", MANUAL)).toEqual([]);
@@ -268,7 +268,7 @@ describe("other slots (S40)", () => {
     expect(job.document.History.map((entry) => entry.Source)).toEqual([undefined, "manual"]);
   });
 
-  it("a gate that is ready too late is closed", () => {
+  test("a gate that is ready too late is closed", () => {
     const job = new Scenario({ document: HANDLED_9 });
     job.tell("2026-03-01T09:30:00Z", MANUAL);
     expect(job.ready("2026-03-01T09:31:01Z", "a1")).toEqual(["close a1"]);
@@ -279,7 +279,7 @@ describe("after a restart", () => {
   const ACTIVE = { PeriodID: T10, PID: 7, StartedAt: T10, ChosenTime: T10, AttemptID: "old" };
   const document = { ...HANDLED_9, LastHandledPeriodID: T10, ActiveExecution: ACTIVE };
 
-  it("S29: a run that lives is watched to its end", () => {
+  test("S29: a run that lives is watched to its end", () => {
     const job = new Scenario({ document });
     job.tell(T10, { type: "STARTED", attemptId: "old" });
     expect(job.wake("2026-03-01T10:30:00Z", true)).toEqual([]);
@@ -288,7 +288,7 @@ describe("after a restart", () => {
     expect([job.document.ActiveExecution, job.isResting]).toEqual([null, true]);
   });
 
-  it.each([
+  test.each([
     ["S23: never seen to begin", ACTIVE, "start_unconfirmed"],
     ["S29: seen to begin", { ...ACTIVE, Confirmed: true }, "exit_unseen"],
   ])("STATE crash recovery: gone: completed with unknown exit code: %s", (_title, ActiveExecution, reason) => {
@@ -298,7 +298,7 @@ describe("after a restart", () => {
     expect(job.document.ActiveExecution).toBeNull();
   });
 
-  it("a document that names no attempt is adopted by period and process", () => {
+  test("a document that names no attempt is adopted by period and process", () => {
     const { AttemptID: _, ...nameless } = ACTIVE;
     const job = new Scenario({ document: { ...document, ActiveExecution: nameless } });
     expect(job.activation.attempts.map(({ execution }) => execution.context.attempt.attemptId)).toEqual([
@@ -306,7 +306,7 @@ describe("after a restart", () => {
     ]);
   });
 
-  it("the time limit counts from the recorded start, and no timer is lost", () => {
+  test("the time limit counts from the recorded start, and no timer is lost", () => {
     const job = new Scenario({ document, scope: { timeoutMs: 600_000 } });
     expect(job.wakeAt).toBe("2026-03-01T10:10:00Z");
     expect(job.wake("2026-03-01T10:09:59Z", true)).toEqual([]);
@@ -315,7 +315,7 @@ describe("after a restart", () => {
     expect(job.document.History[0]?.Reason).toBe("timeout");
   });
 
-  it("cancelled", () => {
+  test("cancelled", () => {
     const job = new Scenario({ document });
     expect(job.tell(T10, { type: "END", attemptId: "old", reason: "cancelled" })).toEqual(["terminate old cancelled"]);
   });

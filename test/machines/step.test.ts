@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { StateDocument } from "../../src/core/state/document.js";
 import { activate } from "../../src/machines/activation.js";
 import { at } from "../support/scheduling.js";
@@ -15,7 +15,7 @@ const T10 = "2026-03-01T10:00:00Z";
 const T11 = "2026-03-01T11:00:00Z";
 
 describe("one run", () => {
-  it("S22, S23: gate, claim, GO, end, and the next period; then it rests", () => {
+  test("S22, S23: gate, claim, GO, end, and the next period; then it rests", () => {
     const job = new Scenario({ document: HANDLED_9 });
     expect(job.wake("2026-03-01T09:30:00Z", true)).toEqual([]);
     expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} planned`, T10, true]);
@@ -33,25 +33,25 @@ describe("one run", () => {
     ]);
   });
 
-  it("S6: a timer that fires early arms nothing and waits again", () => {
+  test("S6: a timer that fires early arms nothing and waits again", () => {
     const job = new Scenario({ document: HANDLED_9 });
     expect(job.wake("2026-03-01T09:59:59.999Z")).toEqual([]);
     expect(job.wakeAt).toBe(T10);
   });
 
-  it("a job that rested comes back with its period from the timeline, not with an older one", () => {
+  test("a job that rested comes back with its period from the timeline, not with an older one", () => {
     const job = new Scenario({ document: { ...HANDLED_9, LastHandledPeriodID: "2026-02-27T00:00:00Z" } });
     expect(job.tell(T10, { type: "WAKE", isReturning: false, nominalAt: at(T10) })).toEqual([`arm a1 period ${T10}`]);
   });
 
-  it("S12: woken for a period that is handled it does nothing and looks for the next", () => {
+  test("S12: woken for a period that is handled it does nothing and looks for the next", () => {
     const job = new Scenario({ document: HANDLED_9 });
     expect(job.tell(T10, { type: "WAKE", isReturning: false, nominalAt: at("2026-03-01T08:00:00Z") })).toEqual([
       `arm a1 period ${T10}`,
     ]);
   });
 
-  it("a gate that nobody waits for is closed", () => {
+  test("a gate that nobody waits for is closed", () => {
     expect(new Scenario().ready(T10, "stranger")).toEqual(["close stranger"]);
   });
 });
@@ -67,7 +67,7 @@ describe("a claim that somebody else has (S23)", () => {
   const refuse = (job: Scenario, document: StateDocument, attemptId = "a1"): readonly string[] =>
     job.tell("2026-03-01T10:00:00.300Z", { type: "REFUSED", attemptId, document });
 
-  it("the gate is closed, nothing runs, nothing is written, and the job goes on from what is on record", () => {
+  test("the gate is closed, nothing runs, nothing is written, and the job goes on from what is on record", () => {
     const job = claiming();
     const theirs = { ...new Scenario({ document: HANDLED_10 }).document, LastReason: "theirs" };
     expect(refuse(job, theirs)).toEqual(["close a1"]);
@@ -75,14 +75,14 @@ describe("a claim that somebody else has (S23)", () => {
     expect(job.wake(T11)).toEqual([`arm a2 period ${T11}`]);
   });
 
-  it("what is on record does not know of the period: it is not tried again, and no outcome is made up for it", () => {
+  test("what is on record does not know of the period: it is not tried again, and no outcome is made up for it", () => {
     const job = claiming();
     const theirs = new Scenario({ document: HANDLED_9 }).document;
     expect(refuse(job, theirs)).toEqual(["close a1"]);
     expect([job.document, job.live, job.wakeAt]).toEqual([theirs, `${T11} planned`, T11]);
   });
 
-  it("it is on record that the job was paused meanwhile: it is", () => {
+  test("it is on record that the job was paused meanwhile: it is", () => {
     const job = claiming();
     const until = "2026-03-01T12:30:00Z";
     const paused = { ...HANDLED_10, Pause: { Until: until, Reason: "elsewhere" } };
@@ -90,7 +90,7 @@ describe("a claim that somebody else has (S23)", () => {
     expect([job.live, job.wakeAt]).toEqual([`${T11} planned`, until]);
   });
 
-  it("the gate of the period that follows was being made already: it is made for what is on record, if at all", () => {
+  test("the gate of the period that follows was being made already: it is made for what is on record, if at all", () => {
     const job = claiming({ document: HANDLED_9, policy: { concurrency: "allow" } });
     expect(job.wake(T11)).toEqual([`arm a2 period ${T11}`]);
     const beyond = { ...HANDLED_9, LastHandledPeriodID: T11, LastChosenTime: T11, LastNominalTime: T11 };
@@ -98,7 +98,7 @@ describe("a claim that somebody else has (S23)", () => {
     expect([job.live, job.activation.attempts]).toEqual(["2026-03-01T12:00:00Z planned", []]);
   });
 
-  it("a report that comes too late changes nothing", () => {
+  test("a report that comes too late changes nothing", () => {
     const job = claiming();
     refuse(job, new Scenario({ document: HANDLED_10 }).document);
     expect(job.durable(T10, "a1")).toEqual([]);
@@ -108,13 +108,13 @@ describe("a claim that somebody else has (S23)", () => {
 describe("held back (S17)", () => {
   const UNTIL = "2026-03-01T12:30:00Z";
 
-  it("a suspended job that is due rests: nothing of it is kept, and the clock alone changes nothing", () => {
+  test("a suspended job that is due rests: nothing of it is kept, and the clock alone changes nothing", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { suspend: true } });
     expect(job.wake(T10, true)).toEqual([]);
     expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} planned`, null, true]);
   });
 
-  it("a paused job that is due rests until its pause is over, and then looks at where it is", () => {
+  test("a paused job that is due rests until its pause is over, and then looks at where it is", () => {
     const job = new Scenario({ document: { ...HANDLED_9, Pause: { Until: UNTIL, Reason: "" } } });
     expect(job.wake(T10)).toEqual([]);
     expect([job.live, job.wakeAt, job.isResting]).toEqual([`${T10} planned`, UNTIL, true]);
@@ -135,7 +135,7 @@ describe("not created, not executed (S24)", () => {
   const fail = (job: Scenario, now: string, attemptId: string): readonly string[] =>
     job.tell(now, { type: "FAILED", attemptId, code: "command-not-found" });
 
-  it("the period is not handled; retried after 1 s, 2 s, 4 s with the same decision; missed when the deadline has passed", () => {
+  test("the period is not handled; retried after 1 s, 2 s, 4 s with the same decision; missed when the deadline has passed", () => {
     const job = failing(10_000);
     expect(fail(job, T10, "a1")).toEqual([]);
     expect([job.document.LastHandledPeriodID, job.wakeAt]).toEqual([
@@ -156,14 +156,14 @@ describe("not created, not executed (S24)", () => {
     expect(job.live).toBe(`${T11} planned`);
   });
 
-  it("deadline 0: missed after the first failure", () => {
+  test("deadline 0: missed after the first failure", () => {
     const job = failing(0);
     fail(job, "2026-03-01T10:00:00.100Z", "a1");
     expect(job.wakeAt).toBe("2026-03-01T10:00:01Z");
     expect(job.wake("2026-03-01T10:00:01Z")).toEqual(["persist missed(not_started:command-not-found)"]);
   });
 
-  it("a later success runs the same period", () => {
+  test("a later success runs the same period", () => {
     const job = failing(60_000);
     fail(job, T10, "a1");
     job.wake("2026-03-01T10:00:01Z");
@@ -171,14 +171,14 @@ describe("not created, not executed (S24)", () => {
     expect(job.document.LastHandledPeriodID).toBe(T10);
   });
 
-  it("S13: still open when the next becomes eligible: missed, superseded, and the next is evaluated in the same step", () => {
+  test("S13: still open when the next becomes eligible: missed, superseded, and the next is evaluated in the same step", () => {
     const job = failing(5 * 3_600_000);
     fail(job, "2026-03-01T10:59:59.500Z", "a1");
     expect(job.wakeAt).toBe(T11);
     expect(job.wake(T11)).toEqual(["persist missed(superseded)", `arm a2 period ${T11}`]);
   });
 
-  it("S23: the gate ends while its claim is written: no GO; the claim gets an ending", () => {
+  test("S23: the gate ends while its claim is written: no GO; the claim gets an ending", () => {
     const job = failing(0);
     job.ready(T10, "a1");
     expect(fail(job, T10, "a1")).toEqual([]);
@@ -188,19 +188,19 @@ describe("not created, not executed (S24)", () => {
 });
 
 describe("too late (S20)", () => {
-  it("beyond the start grace before the claim: missed, late_start, and the gate is closed", () => {
+  test("beyond the start grace before the claim: missed, late_start, and the gate is closed", () => {
     const job = new Scenario({ document: HANDLED_9 });
     job.wake(T10);
     expect(job.ready("2026-03-01T10:01:01Z", "a1")).toEqual(["close a1", "persist missed(late_start)"]);
   });
 
-  it("in the last second of the grace it is claimed", () => {
+  test("in the last second of the grace it is claimed", () => {
     const job = new Scenario({ document: HANDLED_9 });
     job.wake(T10);
     expect(job.ready("2026-03-01T10:01:00.999Z", "a1")).toEqual(["persist executed+run_started"]);
   });
 
-  it("the gate finds it too late: exit code null, aborted_late", () => {
+  test("the gate finds it too late: exit code null, aborted_late", () => {
     const job = new Scenario({ document: HANDLED_9 });
     job.wake(T10);
     job.ready(T10, "a1");
@@ -220,13 +220,13 @@ describe("concurrency", () => {
     return job;
   };
 
-  it("SPEC forbid: skipped, and what runs is not touched", () => {
+  test("SPEC forbid: skipped, and what runs is not touched", () => {
     const job = running("forbid");
     expect(job.wake(T11)).toEqual(["persist skipped(concurrency_forbid)"]);
     expect([job.document.LastOutcome, job.document.ActiveExecution?.PeriodID]).toEqual(["skipped", T10]);
   });
 
-  it("S26 allow: both run; when the newest ends the older moves up", () => {
+  test("S26 allow: both run; when the newest ends the older moves up", () => {
     const job = running("allow");
     job.wake(T11);
     job.start(T11, "a2", 2);
@@ -235,14 +235,14 @@ describe("concurrency", () => {
     expect([job.document.ActiveExecution?.PID, job.document.OtherActive]).toEqual([1, undefined]);
   });
 
-  it("S26 max_active: skipped, too_many_active", () => {
+  test("S26 max_active: skipped, too_many_active", () => {
     const job = new Scenario({ document: HANDLED_9, policy: { concurrency: "allow", maxActive: 1 } });
     job.wake(T10);
     job.start(T10, "a1");
     expect(job.wake(T11)).toEqual(["persist skipped(too_many_active)"]);
   });
 
-  it("S25 replace: ended, verified gone, then started, with the grace counted anew", () => {
+  test("S25 replace: ended, verified gone, then started, with the grace counted anew", () => {
     const job = running("replace");
     expect(job.wake(T11)).toEqual(["terminate a1 replaced"]);
     expect(job.exited("2026-03-01T11:02:00Z", "a1", null)).toEqual(["persist run_ended"]);
@@ -255,7 +255,7 @@ describe("concurrency", () => {
     expect(job.document.History[0]).toMatchObject({ PeriodID: T10, Reason: "replaced" });
   });
 
-  it("S25 replace: not gone: nothing started, unhandled, asked again, missed when the deadline has passed", () => {
+  test("S25 replace: not gone: nothing started, unhandled, asked again, missed when the deadline has passed", () => {
     const job = running("replace", 1000);
     job.wake(T11);
     job.exited(T11, "a1", null);
@@ -266,11 +266,11 @@ describe("concurrency", () => {
     expect(job.wake("2026-03-01T11:00:02Z")).toEqual(["persist missed(not_started:replace-not-terminated)"]);
   });
 
-  it("S25 replace: the deadline is judged before the victims are told to end", () => {
+  test("S25 replace: the deadline is judged before the victims are told to end", () => {
     expect(running("replace").wake("2026-03-01T11:00:01Z")).toEqual(["persist missed(stalled)"]);
   });
 
-  it("S25 replace: the victims are all that run", () => {
+  test("S25 replace: the victims are all that run", () => {
     const job = running("allow");
     job.wake(T11);
     job.start(T11, "a2", 2);
@@ -281,7 +281,7 @@ describe("concurrency", () => {
     expect(job.live).toBe("2026-03-01T12:00:00Z eligible.clearing");
   });
 
-  it("S21: a run that began between trigger and claim is seen: skipped, and the gate is closed", () => {
+  test("S21: a run that began between trigger and claim is seen: skipped, and the gate is closed", () => {
     const job = new Scenario({ document: HANDLED_9 });
     job.wake(T10);
     job.tell(T10, { type: "RUN", source: "manual", slotAt: at(T10) });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { initialTransition, transition } from "xstate";
 import { supervisorMachine } from "../../src/machines/supervisor.machine.js";
 import { exitStatus, type SupervisorEvent } from "../../src/machines/supervisor-logic.js";
@@ -37,7 +37,7 @@ function follow(events: readonly SupervisorEvent[]): readonly [state: string, la
 }
 
 describe("supervisor", () => {
-  it.each<[title: string, events: readonly SupervisorEvent[], state: string, effects: string, status: number]>([
+  test.each<[title: string, events: readonly SupervisorEvent[], state: string, effects: string, status: number]>([
     ["the configuration is read before anything is touched", [], "booting", "readConfiguration", 0],
     ["S33: then the lock", [CONFIGURED], "booting", "takeLock", 0],
     ["then the store", [CONFIGURED, LOCKED], "booting", "openStore", 0],

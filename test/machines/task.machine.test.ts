@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { transition } from "xstate";
 import { type TaskEvent, type TaskState, taskMachine } from "../../src/machines/task.machine.js";
 
@@ -15,7 +15,7 @@ const RETRY = ["clearRetry", "recordAttempt", "TaskRetryStarted"];
 const PREEMPT = ["clearRetry", "TaskRetryPreempted", ...START];
 
 describe("Task lifecycle: every state, every event", () => {
-  it.each<[string, TaskState, TaskEvent, TaskState, readonly string[]]>([
+  test.each<[string, TaskState, TaskEvent, TaskState, readonly string[]]>([
     ["nothing owed", "AwaitingRun", poll({}), "AwaitingRun", []],
     ["poll finds the task due", "AwaitingRun", poll({ isOccurrenceDue: true }), "Running", START],
     ["P19: cut off by a crash", "AwaitingRun", poll({ isOrphaned: true }), "Running", START],

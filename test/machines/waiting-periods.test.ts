@@ -2,7 +2,7 @@
  * S11: several periods that have to wait for one that is older. None of them is to be missed because of the others: each
  * one's deadline counts from when nothing older was left in front of it.
  */
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { SchedulingRule } from "../../src/core/decision/rule.js";
 import type { Policy } from "../../src/core/job/definition.js";
 import { ENGINE } from "../../src/machines/engine.js";
@@ -48,7 +48,7 @@ function waiting(policy: Partial<Policy>, step: Stepper = deciding({ [T10]: LAST
 }
 
 describe("S11: a chain of periods that wait for an older one", () => {
-  it("the second is settled without taking time: the third is judged as on time, not as missed", () => {
+  test("the second is settled without taking time: the third is judged as on time, not as missed", () => {
     const job = waiting({ concurrency: "forbid" });
     expect(job.ready("2026-03-01T12:20:01Z", "a1")).toEqual([
       "persist executed+run_started",
@@ -57,14 +57,14 @@ describe("S11: a chain of periods that wait for an older one", () => {
     ]);
   });
 
-  it("the second takes its time: the third counts from when the second was handled", () => {
+  test("the second takes its time: the third counts from when the second was handled", () => {
     const job = waiting({ concurrency: "allow" });
     const claimed = "persist executed+run_started";
     expect(job.ready("2026-03-01T12:20:01Z", "a1", 1)).toEqual([claimed, `arm a2 period ${T11}`]);
     expect(job.ready("2026-03-01T12:20:20Z", "a2", 2)).toEqual([claimed, `arm a3 period ${T12}`]);
   });
 
-  it("the second fails to start and makes room: the third starts", () => {
+  test("the second fails to start and makes room: the third starts", () => {
     const job = waiting({ concurrency: "allow", deadlineMs: 60_000 });
     job.ready("2026-03-01T12:20:01Z", "a1", 1);
     job.tell("2026-03-01T12:21:20Z", { type: "FAILED", attemptId: "a2", code: "command-not-found" });
@@ -74,7 +74,7 @@ describe("S11: a chain of periods that wait for an older one", () => {
     ]);
   });
 
-  it("the older one is missed: all that waited for it start", () => {
+  test("the older one is missed: all that waited for it start", () => {
     const job = waiting({ concurrency: "allow" });
     job.tell("2026-03-01T12:20:01Z", { type: "FAILED", attemptId: "a1", code: "command-not-found" });
     expect(job.wake("2026-03-01T12:20:02Z")).toEqual([
@@ -84,7 +84,7 @@ describe("S11: a chain of periods that wait for an older one", () => {
     expect(job.ready("2026-03-01T12:20:03Z", "a2")).toEqual(["persist executed+run_started", `arm a3 period ${T12}`]);
   });
 
-  it("S18: the second cannot be decided at first: it still counts from when the older one was handled", () => {
+  test("S18: the second cannot be decided at first: it still counts from when the older one was handled", () => {
     const job = waiting({ concurrency: "allow" }, deciding({ [T10]: LAST_DUE }, T11, 1));
     const claimed = "persist executed+run_started";
     expect(job.ready("2026-03-01T12:20:00Z", "a1", 1)).toEqual([claimed, `undecided ${T11} 1`]);
@@ -92,7 +92,7 @@ describe("S11: a chain of periods that wait for an older one", () => {
     expect(job.ready("2026-03-01T12:20:02Z", "a2", 2)).toEqual([claimed, `arm a3 period ${T12}`]);
   });
 
-  it("one that is due only after the wait of those before it did not wait with them: its own deadline counts", () => {
+  test("one that is due only after the wait of those before it did not wait with them: its own deadline counts", () => {
     const step = deciding({ [T10]: LAST_DUE, [T12]: "2026-03-01T12:20:02Z" });
     const job = waiting({ concurrency: "allow", deadlineMs: 0 }, step);
     job.ready("2026-03-01T12:20:00Z", "a1", 1);
@@ -114,7 +114,7 @@ const LORD_HOWE: Partial<SchedulingRule> = {
 };
 
 describe("S11, S3: a chain that a clock change makes", () => {
-  it("02:00 becomes 02:30 with `gap: next`: the third of three overlapping windows is not missed", () => {
+  test("02:00 becomes 02:30 with `gap: next`: the third of three overlapping windows is not missed", () => {
     const job = new Scenario({ rule: LORD_HOWE, policy: { concurrency: "forbid" } });
     job.wake("2026-10-03T15:20:00Z", true);
     expect([job.live, job.wakeAt]).toEqual(["2026-10-03T15:20:00Z planned", "2026-10-03T15:38:14Z"]);

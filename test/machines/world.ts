@@ -4,10 +4,11 @@
  */
 import { compileRule } from "../../src/core/decision/compile.js";
 import type { Hint } from "../../src/core/governor/hint.js";
-import type { Policy } from "../../src/core/job/definition.js";
+import type { Policy, StopRule } from "../../src/core/job/definition.js";
 import { define } from "../../src/core/state/definition-transitions.js";
 import { activeStates, newDocument, type StateDocument } from "../../src/core/state/document.js";
 import type { LedgerFact } from "../../src/core/state/facts.js";
+import { formatInstant } from "../../src/core/time/instant.js";
 import { type Activation, activate, type JobScope } from "../../src/machines/activation.js";
 import type { OutwardEffect } from "../../src/machines/effects.js";
 import type { Engine } from "../../src/machines/engine.js";
@@ -20,7 +21,12 @@ import { beginViolation, checked, commitViolation, nameOf, outcomesAfter } from 
 /** Half a minute to a tick, a period every minute: ticks 0, 2 and 4 are the chosen times of the three periods. */
 export const TICK_MS = 30_000;
 export const EPOCH = at("2026-03-01T00:00:00Z");
-export const PERIODS = [0, 2, 4].map((tick) => EPOCH + tick * TICK_MS);
+const PERIODS = [0, 2, 4];
+
+/** The nominal times of the job. */
+export function periodsOf({ onceTick }: Pick<Bounds, "onceTick">): readonly number[] {
+  return (onceTick === undefined ? PERIODS : [onceTick]).map((tick) => EPOCH + tick * TICK_MS);
+}
 
 export interface Write {
   readonly document: StateDocument;
@@ -101,12 +107,16 @@ export interface Bounds {
   readonly retries?: number;
   /** S44: the job runs at boot, and the machine goes down so often. */
   readonly reboots?: number;
+  /** It runs once, at this tick. */
+  readonly onceTick?: number;
+  /** S51: it stops by itself; every run fails. */
+  readonly stop?: StopRule;
 }
 
 export function settingOf(policy: Partial<Policy>, bounds: Bounds, { engine, step }: Protocol): Setting {
   const scope: JobScope = {
     compiled: compileRule(ruleOf({ schedule: scheduleOf(bounds) })),
-    policy: policyOf({ deadlineMs: TICK_MS, ...policy, ...retryOf(bounds) }),
+    policy: policyOf({ deadlineMs: TICK_MS, ...policy, ...retryOf(bounds), ...stopOf(bounds) }),
     timeoutMs: null,
     startGraceMs: TICK_MS,
     killGraceMs: 1000,
@@ -122,7 +132,12 @@ function retryOf({ retries }: Bounds): Pick<Policy, "retry"> {
   return retries === undefined ? {} : { retry: { limit: retries, ...rule } };
 }
 
-function scheduleOf({ everyTicks, reboots }: Bounds): string {
+function stopOf({ stop }: Bounds): Pick<Policy, "stop"> {
+  return stop === undefined ? {} : { stop };
+}
+
+function scheduleOf({ everyTicks, reboots, onceTick }: Bounds): string {
+  if (onceTick !== undefined) return `@at ${formatInstant(EPOCH + onceTick * TICK_MS)}`;
   if (reboots !== undefined) return "@reboot";
   return everyTicks === undefined ? "* * * * *" : `@every ${(everyTicks * TICK_MS) / 1000}s`;
 }
@@ -133,7 +148,7 @@ function remembering(step: Stepper, intern: Setting["intern"]): Stepper {
   return (scope, activation, event, moment) => {
     const steps = known.get(activation) ?? new Map<string, Step>();
     known.set(activation, steps);
-    const key = JSON.stringify([event, moment.now, moment.freshId()]);
+    const key = JSON.stringify([event, moment.now, moment.freshId({ source: null, periodId: "" })]);
     const seen = steps.get(key);
     if (seen !== undefined) {
       return seen;
@@ -206,7 +221,7 @@ function daemonSteps(setting: Setting, world: World, daemon: Daemon): readonly S
   }
   const [write] = daemon.writes;
   if (write !== undefined) {
-    found.push({ label: `commit ${write.document.LastHandledPeriodID}`, world: commit(world, daemon, write) });
+    found.push({ label: `commit ${write.document.LastHandledPeriodID}`, world: commit(setting, world, daemon, write) });
   }
   const [attemptId] = daemon.durable;
   if (attemptId !== undefined) {
@@ -286,11 +301,11 @@ function boot(setting: Setting, world: World): World {
   return tell(setting, booted, { type: "WAKE", isReturning: true, nominalAt: null });
 }
 
-function commit(world: World, daemon: Daemon, write: Write): World {
+function commit(setting: Setting, world: World, daemon: Daemon, write: Write): World {
   const { document, claimedBy } = write;
   const durable = claimedBy === null ? daemon.durable : [...daemon.durable, claimedBy];
-  const outcomes = outcomesAfter(world, write);
-  const violation = world.violation ?? commitViolation(world, { ...world, disk: document, outcomes }, write);
+  const outcomes = outcomesAfter(setting, world, write);
+  const violation = world.violation ?? commitViolation(setting, world, { ...world, disk: document, outcomes }, write);
   return {
     ...world,
     disk: document,

@@ -12,9 +12,11 @@ import { type Crew, campaign } from "../support/kube/campaign.js";
 import { REAL_KUBECONFIG, TestCluster } from "../support/kube/cluster.js";
 import { temporaryDirectories } from "../support/temporary.js";
 
-const SECONDS = Number(process.env["KRON_TEST_CAMPAIGN_SECONDS"] ?? 420);
+const SECONDS = Number(process.env["KRON_TEST_CAMPAIGN_SECONDS"] ?? 180);
 const SEED = process.env["KRON_TEST_SEED"] ?? "00000000c0ffee00";
-const KRONJOBS = Number(process.env["KRON_TEST_CAMPAIGN_KRONJOBS"] ?? 24);
+const KRONJOBS = Number(process.env["KRON_TEST_CAMPAIGN_KRONJOBS"] ?? 34);
+/** Window, deadline and grace, two seconds for a pod to go, and half a minute for a look that was late. */
+const SETTLED_MS = 180_000;
 /** As this run has built it. */
 const PROGRAM = path.join(path.dirname(inject("programs").kron), "kron-operator.js");
 const temporary = temporaryDirectories();
@@ -31,6 +33,7 @@ class Processes implements Crew {
   readonly #args: readonly string[];
   readonly #random: SplitMix64;
   readonly #slots: (ChildProcess | null)[] = [null, null];
+  readonly #frozen = new Set<Promise<void>>();
 
   constructor(kubeconfig: string, namespace: string, random: SplitMix64) {
     this.#args = [PROGRAM, "start", "--kubeconfig", kubeconfig, "--namespace", namespace, "--no-lease"];
@@ -48,15 +51,22 @@ class Processes implements Crew {
       this.#fill();
       return "SIGKILLs";
     }
-    child?.kill("SIGSTOP");
-    await new Promise((done) => setTimeout(done, 1_000 + this.#random.nextUnit() * 8_000));
-    child?.kill("SIGCONT");
+    const thawed = this.#freeze(child).then(() => void this.#frozen.delete(thawed));
+    this.#frozen.add(thawed);
     return "SIGSTOPs";
+  }
+
+  /** Nobody waits for it: everything else goes on meanwhile. */
+  async #freeze(child: ChildProcess | null | undefined): Promise<void> {
+    const forMs = 1_000 + this.#random.nextUnit() * 8_000;
+    child?.kill("SIGSTOP");
+    await new Promise((done) => setTimeout(done, forMs));
+    child?.kill("SIGCONT");
   }
 
   async settle(): Promise<void> {
     this.#fill();
-    await new Promise((done) => setTimeout(done, 20_000));
+    await Promise.all(this.#frozen);
   }
 
   async stop(): Promise<void> {
@@ -91,12 +101,13 @@ test("operators as processes, killed and frozen: at most once, in time, on recor
   }
   const crew = new Processes(kubeconfig, it.namespace, random);
   const windowOf = (n: number) => (n % 5 === 0 ? null : { mode: n % 5 === 1 ? "around" : "after", duration: "30s" });
-  const shares = { disturbances: 0.12, restarts: 0.01, deletions: 0.1 };
+  const shares = { disturbances: 0.08, restarts: 0.006, deletions: 0.06 };
   const told = await campaign(it, crew, {
     random,
     kronJobs: KRONJOBS,
     seconds: SECONDS,
-    stepMs: 1_000,
+    stepMs: 500,
+    settledMs: SETTLED_MS,
     windowOf,
     ...shares,
   });

@@ -123,6 +123,15 @@ describe("the judge of a campaign can tell", () => {
       },
     ],
     [
+      "a period that is passed over without a word, as soon as a later one has its outcome",
+      {
+        versions: [version(2, "a"), version(4, "c")],
+        begun: [pod(2, "a"), pod(4, "c")],
+        endedAt: Date.UTC(2026, 2, 1, 0, 5, 0),
+      },
+      { silent: ["report 2026-03-01T00:03:00Z"] },
+    ],
+    [
       "a period that ran twice",
       { begun: [...fine.begun, pod(4, "c", 40, 50)] },
       { twice: ["report 2026-03-01T00:04:00Z"] },
@@ -176,6 +185,11 @@ describe("the judge of a campaign can tell", () => {
       {
         overlaps: ["report 2026-03-01T00:04:00Z"],
       },
+    ],
+    [
+      "a pod that outlives the Job that a user has deleted is no fault of ours",
+      { begun: [pod(2, "a"), pod(3, "b", 0, 99), pod(4, "c")], deletedUids: new Set([pod(3, "b").jobUid]) },
+      {},
     ],
   ];
 

@@ -62,8 +62,24 @@ const SCENARIOS: readonly (readonly [string, Scenario])[] = [
 const MORTAL = "Bearer mortal";
 const TOGETHER = 6;
 
-/** Dies at request `at`; null: never. Returns how many requests it made. */
+/** Its clock is fast: where the machine is too busy for it everything comes too late, and it is played once more. */
+const TRIES = 4;
+
 async function played(scenario: Scenario, at: number | null, when: "before" | "after"): Promise<number> {
+  for (let tries = 1; tries <= TRIES; tries++) {
+    const { requests, runs } = await playedOnce(scenario, at, when);
+    if (runs > 0) return requests;
+  }
+  throw new Error(`request ${at}, ${when}: nothing ever runs`);
+}
+
+interface Played {
+  readonly requests: number;
+  readonly runs: number;
+}
+
+/** Dies at request `at`; null: never. */
+async function playedOnce(scenario: Scenario, at: number | null, when: "before" | "after"): Promise<Played> {
   const it = await TestCluster.openDouble();
   try {
     const { server } = it;
@@ -96,8 +112,7 @@ async function played(scenario: Scenario, at: number | null, when: "before" | "a
       Object.entries(findings).filter(([, found]) => found.length > 0),
       `request ${at}, ${when}`,
     ).toEqual([]);
-    expect(kubelet.begun.length, `request ${at}, ${when}`).toBeGreaterThan(0);
-    return count;
+    return { requests: count, runs: kubelet.begun.length };
   } finally {
     await it.close();
   }

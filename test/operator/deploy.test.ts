@@ -48,7 +48,13 @@ describe("the CRD", () => {
     }
     expect(one.status.history?.length).toBeGreaterThan(1);
     expect(one.status.notEvaluated).toBeDefined();
-    expect(unknownFields(one.status, at(schema, "status"))).toEqual([]);
+    const annotations = { "kron.io/pause-until": "2026-03-01T03:00:30Z", "kron.io/pause-reason": "upgrade" };
+    one.edit((it) => ({ ...it, metadata: { ...it.metadata, annotations } }));
+    one.look("2026-03-01T01:00:10Z");
+    const paused = one.status;
+    one.look("2026-03-01T03:00:40Z");
+    expect([paused.pause, one.status.evaluatesFrom, one.status.notEvaluated?.reason]).not.toContain(undefined);
+    for (const status of [paused, one.status]) expect(unknownFields(status, at(schema, "status"))).toEqual([]);
     expect(at(schema, "status", "properties", "lastOutcome", "enum")).toEqual(OUTCOMES);
   });
 

@@ -107,10 +107,10 @@ test("without the API server for a minute it is not ready; when it is back, it i
   expect(operator.readiness().isOk).toBe(true);
   server.isDown = true;
   server.restart();
-  await expect.poll(() => operator.readiness().isOk, { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => operator.readiness().isOk).toBe(false);
   expect(operator.health().isOk).toBe(true);
   server.isDown = false;
-  await expect.poll(() => operator.readiness().isOk, { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => operator.readiness().isOk).toBe(true);
 });
 
 test("a look that never ends is told by the health", async () => {
@@ -120,6 +120,6 @@ test("a look that never ends is told by the health", async () => {
   server.faultOf = ({ verb, resource }) =>
     verb === "get" && resource.name === "kronjobs" ? { kind: "delay", ms: 7_000 } : null;
   await it.create("slow", {});
-  await expect.poll(() => operator.health().isOk, { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => operator.health().isOk).toBe(false);
   expect(operator.health().details["longest_look_seconds"]).toBeGreaterThan(299);
 });

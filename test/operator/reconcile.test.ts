@@ -80,7 +80,7 @@ describe("policy", () => {
     const one = leader({ schedule: "0 * * * *" });
     one.look("2026-03-01T00:10:00Z");
     one.look("2026-03-01T01:00:01Z");
-    expect(one.status).toMatchObject({ lastOutcome: "missed", lastReason: "deadline" });
+    expect(one.status).toMatchObject({ lastOutcome: "missed", lastReason: "stalled" });
     expect(one.jobNames).toEqual([]);
   });
 
@@ -148,6 +148,37 @@ describe("policy", () => {
     expect(one.status).toMatchObject({ lastPeriodID: "2026-03-01T02:00:00Z", lastOutcome: "missed" });
   });
 
+  test("replace: a victim that goes after all, long after its bound: the period runs, within its own", () => {
+    const one = leader({ schedule: "0 * * * *", policy: { concurrency: "replace", deadline: "20m" } });
+    one.look("2026-03-01T00:10:00Z");
+    one.runUntil("2026-03-01T01:00:10Z");
+    const [victim = ""] = one.jobNames;
+    one.interfere = (effect) => (effect.type === "deleteJob" ? { kind: "done" } : null);
+    one.runUntil("2026-03-01T02:00:00Z");
+    // Given up, and not yet asked again.
+    for (let looks = 0; one.told("replace_failed").length < 3 && looks < 1_000; looks++) {
+      one.look(new Date(one.lookAgainAt ?? Number.NaN).toISOString());
+    }
+    expect(one.status.lastPeriodID).toBe("2026-03-01T01:00:00Z");
+    const { [victim]: _, ...rest } = one.state.jobs;
+    one.state = { ...one.state, jobs: rest };
+    one.runUntil("2026-03-01T02:07:00Z");
+    expect(one.status).toMatchObject({ lastPeriodID: "2026-03-01T02:00:00Z", lastOutcome: "executed" });
+    expect(one.status.history).toMatchObject([{ periodID: "2026-03-01T01:00:00Z", reason: "replaced" }]);
+  });
+
+  test("replace: of two that are due at once the older makes way before it begins", () => {
+    const one = leader({ schedule: "* * * * *", policy: { concurrency: "replace", deadline: "5m" } });
+    one.look("2026-03-01T00:00:50Z");
+    one.look("2026-03-01T00:00:57Z");
+    one.look("2026-03-01T00:02:00Z");
+    one.runUntil("2026-03-01T00:02:20Z");
+    expect(Object.keys(one.state.ran)).toEqual(["2026-03-01T00:02:00Z"]);
+    expect(one.status).toMatchObject({ lastPeriodID: "2026-03-01T00:02:00Z", lastOutcome: "executed", activeCount: 1 });
+    expect(one.status.history).toMatchObject([{ periodID: "2026-03-01T00:01:00Z", result: "NotStarted" }]);
+    expect(one.jobNames).toHaveLength(1);
+  });
+
   test("suspended: nothing runs, nothing is handled; resumed, only the current period counts (S13, S17)", () => {
     const one = leader();
     one.look("2026-03-01T00:10:00Z");
@@ -207,6 +238,26 @@ describe("what changes under way", () => {
     one.edit((it) => ({ ...it, spec: { ...it.spec, window: { mode: "after", duration: "0s" } } }));
     one.look(before);
     expect(one.status).toMatchObject({ lastPeriodID: "2026-03-01T00:00:00Z", lastOutcome: "executed" });
+  });
+
+  test("S16: an edit that another leader has told the machines of is one for every leader", () => {
+    const [one, other] = [leader(), leader()];
+    const share = (from: Leader, to: Leader, time: string): void => {
+      to.state = from.state;
+      to.look(time);
+    };
+    one.look("2026-03-01T00:10:00Z");
+    share(one, other, "2026-03-01T00:10:01Z");
+    one.edit((it) => ({ ...it, spec: { ...it.spec, schedule: "30 * * * *" } }));
+    one.look("2026-03-01T00:20:00Z");
+    share(one, other, "2026-03-01T00:20:01Z");
+    other.runUntil("2026-03-01T01:10:00Z");
+    expect(Object.keys(other.state.ran)).toEqual(["2026-03-01T00:30:00Z"]);
+    share(other, one, "2026-03-01T01:10:01Z");
+    other.edit((it) => ({ ...it, spec: { ...it.spec, suspend: true } }));
+    other.look("2026-03-01T01:20:00Z");
+    share(other, one, "2026-03-01T01:30:00Z");
+    expect(one.lookAgainAt === null || one.lookAgainAt > at("2026-03-01T01:30:00Z")).toBe(true);
   });
 
   test("S14: an edit never fires a period that was not live before", () => {
@@ -327,6 +378,21 @@ describe("trouble", () => {
     expect(one.state.jobs[name]).toBe(foreign);
   });
 
+  test("a Job of the same name that does not go is waited for, until nothing can be started any more", () => {
+    const one = leader();
+    one.look("2026-03-01T00:59:56Z");
+    const [name = ""] = one.jobNames;
+    const job = one.state.jobs[name];
+    if (job === undefined) throw new Error("no gate");
+    const leaving = { ...job, metadata: { ...job.metadata, deletionTimestamp: "2026-03-01T00:59:57Z" } };
+    one.state = { ...one.state, jobs: { [name]: leaving } };
+    one.runUntil("2026-03-01T01:01:20Z");
+    expect(one.status.lastPeriodID).toBeUndefined();
+    one.runUntil("2026-03-01T01:02:00Z");
+    expect(one.status).toMatchObject({ lastOutcome: "missed", lastReason: "not_started:job-name-taken" });
+    expect(one.state.ran).toEqual({});
+  });
+
   test("a gate that does not hold: nothing is scheduled, and the condition says why", () => {
     const one = leader();
     one.interfere = (effect) =>
@@ -368,7 +434,7 @@ describe("run now, and tidying up", () => {
     one.look("2026-03-01T00:22:00Z");
     one.look("2026-03-01T00:23:00Z");
     expect(one.jobNames).toHaveLength(1);
-    expect(one.told("run_refused")).toHaveLength(1);
+    expect(one.told("run_refused")).toMatchObject([{ why: "it is more than 10 minutes old" }, { value: "soon" }]);
   });
 
   test("a wish that is old when it is first seen is not granted", () => {

@@ -1,7 +1,7 @@
 /** What every store that lives in a directory promises about the directory: privacy, and noticing what was done to it. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { documentKey } from "../../src/persist/keys.js";
 import { acquireDirectoryLock, type LockTerm } from "../../src/persist/lock.js";
 import { MARKER_FILE } from "../../src/persist/marker.js";
@@ -58,7 +58,7 @@ export function describeDirectoryContract(backend: DirectoryBackend): void {
   }
 
   describe(`directory contract: ${backend.name}`, () => {
-    it("STATE, permissions: files are 0600 and directories 0700, whatever the umask", async () => {
+    test("STATE, permissions: files are 0600 and directories 0700, whatever the umask", async () => {
       const before = process.umask(0);
       try {
         const directory = await usedDirectory();
@@ -86,14 +86,14 @@ export function describeDirectoryContract(backend: DirectoryBackend): void {
     ];
     for (const name of [...backend.files, MARKER_FILE]) {
       for (const row of tampering) {
-        it(`S31: ${name.slice(0, 20)} is refused when it is ${row.name}`, async () => {
+        test(`S31: ${name.slice(0, 20)} is refused when it is ${row.name}`, async () => {
           const directory = await usedDirectory();
           row.tamper(path.join(directory, name));
           expect(await opening(directory)).toBe("state-permissions");
         });
       }
 
-      it.skipIf(!isRoot)(`S31: ${name.slice(0, 20)} of another user is refused (needs root)`, async () => {
+      test.skipIf(!isRoot)(`S31: ${name.slice(0, 20)} of another user is refused (needs root)`, async () => {
         const directory = await usedDirectory();
         fs.chownSync(path.join(directory, name), 65_534, 65_534);
         expect(await opening(directory)).toBe("state-permissions");
@@ -122,14 +122,14 @@ export function describeDirectoryContract(backend: DirectoryBackend): void {
       { name: "the marker is of the other backend", lose: (it) => otherBackend(it), expected: "state-incompatible" },
     ];
     for (const row of losses) {
-      it(`S32, R7: ${row.name}: ${row.expected}`, async () => {
+      test(`S32, R7: ${row.name}: ${row.expected}`, async () => {
         const directory = await usedDirectory();
         await row.lose(directory);
         expect(await opening(directory)).toBe(row.expected);
       });
     }
 
-    it("S32: a refusal changes nothing, however often it is tried", async () => {
+    test("S32: a refusal changes nothing, however often it is tried", async () => {
       const directory = await usedDirectory();
       fs.rmSync(data(directory));
       const before = listing(directory);
@@ -137,7 +137,7 @@ export function describeDirectoryContract(backend: DirectoryBackend): void {
       expect([refusals, listing(directory)]).toEqual([refusals.map(() => "state-missing"), before]);
     });
 
-    it("a crash between the store's stamp and its marker is no rewind", async () => {
+    test("a crash between the store's stamp and its marker is no rewind", async () => {
       const directory = await usedDirectory();
       const before = fs.readFileSync(marker(directory));
       await use(directory, "2");

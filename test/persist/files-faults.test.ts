@@ -3,7 +3,7 @@
  * fails once with EIO and once with ENOSPC. After each the store is opened again and must hold a prefix of the story:
  * everything that was acknowledged, and no batch in part.
  */
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { KronError } from "../../src/core/base/errors/kron-error.js";
 import { openFilesStoreOn } from "../../src/persist/files/open.js";
 import { documentKey } from "../../src/persist/keys.js";
@@ -27,6 +27,7 @@ function batchOf(n: number): Batch {
     ledger: touched.map((identity) => ({ identity, at: n, kind: "period", text: `${n}` })),
     definitions: [{ identity: "a", definedAt: n, text: `${n}` }],
     meta: [{ key: "last", text: `${n}` }],
+    objects: [{ key: "t/a", text: `${n}` }, n % 2 === 0 ? { key: "t/b", text: null } : { key: "t/b", text: `${n}` }],
     alive: { bootedAt: 1, at: n },
     ...(n > 3 ? { removed: { ledger: [{ identity: "b", at: n - 3, kind: "period" }] } } : {}),
   };
@@ -39,7 +40,9 @@ async function look(store: StateStore): Promise<unknown> {
     JOBS.map(async (job) => (await store.ledgerLatest(job, 99)).map((it) => it.text).join()),
   );
   const definitions = (await store.definitionVersions("a")).map((it) => it.text);
-  return { documents, ledger, definitions, last: await store.meta("last"), alive: await store.aliveSpans(null, 0, 99) };
+  const objects = await store.objects({ prefix: "t/", limit: 9 });
+  const [last, alive] = [await store.meta("last"), await store.aliveSpans(null, 0, 99)];
+  return { documents, ledger, definitions, objects, last, alive };
 }
 
 async function openOn(disk: SimulatedDisk): Promise<{ store: StateStore; close: () => Promise<void>; commit: Commit }> {
@@ -133,14 +136,14 @@ async function check(fault: DiskFault, keep: (seed: number) => Keep): Promise<vo
 describe("R2: power is cut at every operation", () => {
   for (const fault of ["crash-before", "crash-after"] as const) {
     for (const survival of survivals) {
-      it(`${fault}, ${survival.name}`, () => check(fault, survival.keep));
+      test(`${fault}, ${survival.name}`, () => check(fault, survival.keep));
     }
   }
 });
 
 describe("R2: power is cut again while the store recovers", () => {
   for (const survival of survivals) {
-    it(survival.name, async () => {
+    test(survival.name, async () => {
       const told = await tellings();
       const steps = await stepsOfStory();
       for (let step = 1; step <= steps; step += 1) {
@@ -162,10 +165,10 @@ describe("R2: power is cut again while the store recovers", () => {
 
 describe("R3: every operation fails once", () => {
   for (const fault of ["EIO", "ENOSPC"] as const) {
-    for (const survival of survivals) it(`${fault}, then ${survival.name}`, () => check(fault, survival.keep));
+    for (const survival of survivals) test(`${fault}, then ${survival.name}`, () => check(fault, survival.keep));
   }
 
-  it("a failed write is a fatal PersistenceError, and the store takes no more writes and tells no halves", async () => {
+  test("a failed write is a fatal PersistenceError, and the store takes no more writes and tells no halves", async () => {
     const disk = new SimulatedDisk();
     const { store, commit } = await openOn(disk);
     await commit(1);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   documentKey,
   identityPrefix,
@@ -12,7 +12,7 @@ import {
 } from "../../src/persist/keys.js";
 
 describe("S30: the name of a document", () => {
-  it("is hex(sha256(identity)) and .json, and nothing of the identity", () => {
+  test("is hex(sha256(identity)) and .json, and nothing of the identity", () => {
     const digest = createHash("sha256").update("prod/db-backup", "utf8").digest("hex");
     expect(documentKey("prod/db-backup")).toBe(`${digest}.json`);
   });
@@ -27,7 +27,7 @@ describe("S30: the name of a document", () => {
     { name: "../x.json", isKey: false },
   ];
   for (const { name, isKey } of names) {
-    it(`${name} is ${isKey ? "a" : "no"} document`, () => expect(readDocumentKey(name) !== null).toBe(isKey));
+    test(`${name} is ${isKey ? "a" : "no"} document`, () => expect(readDocumentKey(name) !== null).toBe(isKey));
   }
 });
 
@@ -36,7 +36,7 @@ describe("S36: the key of a ledger record", () => {
   const kinds = fc.constantFrom("outcome", "run_started", "slot:manual", "a");
   const identities = fc.string({ minLength: 1, maxLength: 40 });
 
-  it("property: tells instant and kind again", () => {
+  test("property: tells instant and kind again", () => {
     fc.assert(
       fc.property(identities, instants, kinds, (identity, at, kind) => {
         const key = recordKey(identity, at, kind);
@@ -46,7 +46,7 @@ describe("S36: the key of a ledger record", () => {
     );
   });
 
-  it("property: within one identity keys sort by instant, then by kind", () => {
+  test("property: within one identity keys sort by instant, then by kind", () => {
     fc.assert(
       fc.property(instants, kinds, instants, kinds, (at, kind, otherAt, otherKind) => {
         const byKey = Math.sign(recordKey("a", at, kind).compare(recordKey("a", otherAt, otherKind)));
@@ -57,7 +57,7 @@ describe("S36: the key of a ledger record", () => {
     );
   });
 
-  it("begins with the first bytes of the identity's hash, as the name of its document does", () => {
+  test("begins with the first bytes of the identity's hash, as the name of its document does", () => {
     const digits = documentKey("äöü").slice(0, 32);
     expect([identityPrefix("äöü").toString("hex"), recordKey("äöü", 0, "a").toString("hex", 0, 16)]).toEqual([
       digits,
@@ -66,7 +66,7 @@ describe("S36: the key of a ledger record", () => {
   });
 });
 
-it("a record's text may hold line breaks, its identity may not", () => {
+test("a record's text may hold line breaks, its identity may not", () => {
   expect(splitIdentity("a/b\nfirst\nsecond")).toEqual({ identity: "a/b", text: "first\nsecond" });
   expect(splitIdentity("a/b")).toEqual({ identity: "a/b", text: null });
 });

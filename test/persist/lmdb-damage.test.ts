@@ -4,7 +4,7 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { BACKENDS } from "../../src/persist/backends.js";
 import { copiesIn } from "../../src/persist/corrupt-copies.js";
 import { documentKey } from "../../src/persist/keys.js";
@@ -142,7 +142,7 @@ afterAll(() => console.info(`R7: ${JSON.stringify(tally)}`));
 
 describe("R7: nothing that was not written last is believed, and nobody crashes", () => {
   for (const [index, { name, damage }] of damages.entries()) {
-    it(`${name}, ${CASES} times`, async () => {
+    test(`${name}, ${CASES} times`, async () => {
       const directory = await filledDirectory();
       const file = path.join(directory, DATA_FILE);
       const data = fs.readFileSync(file);
@@ -167,7 +167,7 @@ describe("R7: nothing that was not written last is believed, and nobody crashes"
   }
 });
 
-it("R7: a damaged document is copied and fenced by a recovery, and taken away when nobody knows whose it was", async () => {
+test("R7: a damaged document is copied and fenced by a recovery, and taken away when nobody knows whose it was", async () => {
   const directory = await filledDirectory();
   const file = path.join(directory, DATA_FILE);
   const data = fs.readFileSync(file);
@@ -273,7 +273,7 @@ describe("what only the check of the pages finds", () => {
     },
   ];
   for (const row of rows) {
-    it(row.name, async () => {
+    test(row.name, async () => {
       const directory = await filledDirectory();
       const file = path.join(directory, DATA_FILE);
       const found = read(file);
@@ -287,7 +287,7 @@ describe("what only the check of the pages finds", () => {
 });
 
 describe("the check of the pages", () => {
-  it("never throws and never hangs, whatever the bytes", async () => {
+  test("never throws and never hangs, whatever the bytes", async () => {
     const directory = await filledDirectory();
     const file = path.join(directory, DATA_FILE);
     const data = fs.readFileSync(file);
@@ -301,7 +301,7 @@ describe("the check of the pages", () => {
     expect(found).toBeGreaterThan(10 * CASES);
   });
 
-  it("finds nothing wrong with a store that lives: documents of all sizes that come, grow, shrink and go", async () => {
+  test("finds nothing wrong with a store that lives: documents of all sizes that come, grow, shrink and go", async () => {
     const directory = newDirectory();
     const random = numbers(7);
     const term = must(acquireDirectoryLock(directory));

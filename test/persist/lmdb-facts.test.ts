@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testProcesses } from "../support/process.js";
 import { temporaryDirectories } from "../support/temporary.js";
 
@@ -39,25 +39,25 @@ function askWithLimit(fact: string, file: string, ...more: string[]): Answer {
 }
 
 describe("R16: facts about lmdb", () => {
-  it("a callback that throws commits its first half, except in transactionSync: we serialise before, and hand over", () => {
+  test("a callback that throws commits its first half, except in transactionSync: we serialise before, and hand over", () => {
     const [said] = ask("throwing", newFile()).said;
     expect(said).toEqual({ batch: ["first"], transaction: ["first"], transactionSync: [], abort: ["first"] });
   });
 
-  it("a read sees the old value until the promise of the commit resolved", () => {
+  test("a read sees the old value until the promise of the commit resolved", () => {
     expect(ask("visibility", newFile()).said).toEqual([{ before: "old", after: "new" }]);
   });
 
-  it("a version of 33 bits is kept beside a value and does not belong to it: our checksum", () => {
+  test("a version of 33 bits is kept beside a value and does not belong to it: our checksum", () => {
     const entry = { value: "", version: 2 ** 32 };
     expect(ask("versions", newFile()).said).toEqual([{ entry, range: [{ key: "key", ...entry }] }]);
   });
 
-  it("files are 0600 with permissionsMode, the lock file too", () => {
+  test("files are 0600 with permissionsMode, the lock file too", () => {
     expect(ask("write", newFile()).said).toEqual([{ written: true, mode: "600", lock: "600" }]);
   });
 
-  it.skipIf(!canTrace)("a commit resolves after its pages and its snapshot are on the medium (needs strace)", () => {
+  test.skipIf(!canTrace)("a commit resolves after its pages and its snapshot are on the medium (needs strace)", () => {
     const file = newFile();
     const args = ["-f", "-y", "-e", "trace=openat,writev,pwrite64,fdatasync,fsync", process.execPath, PROGRAM];
     const { stderr } = spawnSync("strace", [...args, "order", file], { encoding: "utf8" });
@@ -72,21 +72,21 @@ describe("R16: facts about lmdb", () => {
     ]);
   });
 
-  it("a write that finds no space rejects, its value is not visible, and the next write would succeed: we refuse it", () => {
+  test("a write that finds no space rejects, its value is not visible, and the next write would succeed: we refuse it", () => {
     const { said } = askWithLimit("full", newFile());
     expect(said).toEqual([{ reason: "Input/output error", isThere: false, again: "committed" }]);
   });
 
-  it("with eventTurnBatching a failed commit also rejects a promise that nobody can handle: we turn it off", () => {
+  test("with eventTurnBatching a failed commit also rejects a promise that nobody can handle: we turn it off", () => {
     const { said } = askWithLimit("full", newFile(), "batching");
     expect(said).toContainEqual({ unhandled: "Commit failed (see commitError for details)" });
   });
 
-  it("without it no failed commit leaves anything unhandled, however large they are and however many at once", () => {
+  test("without it no failed commit leaves anything unhandled, however large they are and however many at once", () => {
     expect(askWithLimit("crowd", newFile()).said).toEqual([{ failed: true }]);
   });
 
-  it("a truncated map kills the process that reads it: we read it in a child first", () => {
+  test("a truncated map kills the process that reads it: we read it in a child first", () => {
     const file = newFile();
     ask("write", file);
     fs.truncateSync(file, 5 * 4096);
@@ -94,7 +94,7 @@ describe("R16: facts about lmdb", () => {
     expect([said, ["SIGBUS", "SIGSEGV"].includes(String(signal))]).toEqual([[], true]);
   });
 
-  it("an emptied file opens as an empty store without an error: we keep a marker beside it", () => {
+  test("an emptied file opens as an empty store without an error: we keep a marker beside it", () => {
     const file = newFile();
     ask("write", file);
     fs.truncateSync(file, 0);
@@ -103,7 +103,7 @@ describe("R16: facts about lmdb", () => {
     expect(ask("versions", file).said.length).toBe(1);
   });
 
-  it("two processes may both write: it is no daemon lock", async () => {
+  test("two processes may both write: it is no daemon lock", async () => {
     const file = newFile();
     const one = start(PROGRAM, ["second", file, "one"]);
     await one.line();
@@ -113,7 +113,7 @@ describe("R16: facts about lmdb", () => {
     expect(JSON.parse((await one.line()) ?? "")).toEqual({ keys: ["one", "two"] });
   });
 
-  it("the descriptor of the data file is inherited by every process that is spawned: the launcher closes it", () => {
+  test("the descriptor of the data file is inherited by every process that is spawned: the launcher closes it", () => {
     expect(ask("descriptors", newFile()).said).toEqual([{ inherits: true }]);
   });
 });

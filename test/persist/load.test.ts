@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { PlannedPage } from "../../src/actors/pool/types.js";
 import { planHere } from "../../src/actors/supervisor/start/plan-here.js";
 import type { KronError } from "../../src/core/base/errors/kron-error.js";
@@ -98,7 +98,7 @@ describe("S32: a document that cannot be read", () => {
     },
   ];
   for (const row of rows) {
-    it(`STATE, corruption handling: ${row.name}: copied, fenced, and the others go on`, async () => {
+    test(`STATE, corruption handling: ${row.name}: copied, fenced, and the others go on`, async () => {
       const { result, visited, directory, store } = await loadWith(row.spoil);
       const copy = path.join(directory, `${documentKey("b")}.corrupt.${STAMP}`);
       expect(result).toMatchObject({ ok: true, value: [{ identity: "b", copy }] });
@@ -109,7 +109,7 @@ describe("S32: a document that cannot be read", () => {
     });
   }
 
-  it("of a job that is not configured: kept once, left in place, and fenced when the job comes back", async () => {
+  test("of a job that is not configured: kept once, left in place, and fenced when the job comes back", async () => {
     const first = await loadWith(put("unknown", "{"));
     const again = await loadWith(put("unknown", "{"), first.directory);
     const expected = { key: documentKey("unknown"), identity: undefined };
@@ -118,7 +118,7 @@ describe("S32: a document that cannot be read", () => {
     expect([copiesOf(first.directory).length, (await again.store.get("unknown"))?.text]).toEqual([1, "{"]);
   });
 
-  it("a copy that cannot be written is fatal, and nothing was replaced", async () => {
+  test("a copy that cannot be written is fatal, and nothing was replaced", async () => {
     const { result, store } = await loadWith(put("b", "{"), "/dev/null");
     expect(result).toMatchObject({ ok: false, error: { code: "state-write-failed", isFatal: true } });
     expect((await store.get("b"))?.text).toBe("{");
@@ -137,7 +137,7 @@ describe("S32: a readable document that cannot be used refuses the start", () =>
     { name: "an identity that does not match its key", text: textOf("a"), message: /Identity does not belong/ },
   ];
   for (const row of rows) {
-    it(`ERROR-MODEL, IncompatibleStateError: ${row.name}`, async () => {
+    test(`ERROR-MODEL, IncompatibleStateError: ${row.name}`, async () => {
       const { result, directory, store } = await loadWith((disk) => {
         put("b", row.text)(disk);
         put("c", "{")(disk);
@@ -156,13 +156,13 @@ describe("S32: a readable document that cannot be used refuses the start", () =>
     });
   }
 
-  it("a document under a damaged key: its job would be without it", async () => {
+  test("a document under a damaged key: its job would be without it", async () => {
     const { result, directory } = await loadWith((disk) => disk.damage(documentKey("unknown"), textOf("c", handled)));
     expect(result).toMatchObject({ ok: false, error: { code: "state-incompatible" } });
     expect(copiesOf(directory)).toEqual([]);
   });
 
-  it("all of them are named, up to ten", async () => {
+  test("all of them are named, up to ten", async () => {
     const { result } = await loadWith((disk) => {
       for (let n = 0; n < 30; n += 1) put(`x${n}`, textOf("other"))(disk);
     });
@@ -183,7 +183,7 @@ for (const backend of ["lmdb", "files"] as const) {
       return { store, term, close };
     }
 
-    it("a corrupt document becomes a fenced one for good, with its copy beside the store", async () => {
+    test("a corrupt document becomes a fenced one for good, with its copy beside the store", async () => {
       const directory = newDirectory();
       const first = await open(directory);
       await first.store.commit(first.term, { documents: [{ key: documentKey("a"), text: '{"Identity":"a' }] });

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { acquireDirectoryLock, acquireMemoryLock, assertHeld, type LockTerm } from "../../src/persist/lock.js";
 import { bundleEntry } from "../support/bundle.js";
 import { testProcesses } from "../support/process.js";
@@ -31,13 +31,13 @@ function strangerStatus(directory: string): number | null {
 }
 
 describe("acquiring", () => {
-  it("S31: creates a missing directory with mode 0700", () => {
+  test("S31: creates a missing directory with mode 0700", () => {
     const directory = path.join(newDirectory(), "deep", "state");
     held(directory).release();
     expect(fs.statSync(directory).mode & 0o7777).toBe(0o700);
   });
 
-  it("S33: a second holder is refused at once, in this process and in any other", () => {
+  test("S33: a second holder is refused at once, in this process and in any other", () => {
     const directory = newDirectory();
     const term = held(directory);
     expect([codeOf(directory), strangerStatus(directory)]).toEqual(["lock-held", 1]);
@@ -45,7 +45,7 @@ describe("acquiring", () => {
     expect([codeOf(directory), strangerStatus(directory)]).toEqual(["held", 0]);
   });
 
-  it("S33, R9: whatever path leads to the directory", () => {
+  test("S33, R9: whatever path leads to the directory", () => {
     const parent = newDirectory();
     const directory = path.join(parent, "state");
     fs.mkdirSync(directory, { mode: 0o700 });
@@ -61,14 +61,17 @@ describe("acquiring", () => {
     term.release();
   });
 
-  it.skipIf(!canMount)("S33, R9: also through a bind mount in another mount namespace (needs mount privileges)", () => {
-    const directory = newDirectory();
-    const elsewhere = newDirectory();
-    const term = held(directory);
-    const script = 'mount --bind "$1" "$2" && exec flock -n -x "$2" true';
-    expect(spawnSync("unshare", ["-m", "sh", "-c", script, "sh", directory, elsewhere]).status).toBe(1);
-    term.release();
-  });
+  test.skipIf(!canMount)(
+    "S33, R9: also through a bind mount in another mount namespace (needs mount privileges)",
+    () => {
+      const directory = newDirectory();
+      const elsewhere = newDirectory();
+      const term = held(directory);
+      const script = 'mount --bind "$1" "$2" && exec flock -n -x "$2" true';
+      expect(spawnSync("unshare", ["-m", "sh", "-c", script, "sh", directory, elsewhere]).status).toBe(1);
+      term.release();
+    },
+  );
 });
 
 describe("S31: a directory that is not exactly ours is refused", () => {
@@ -81,17 +84,17 @@ describe("S31: a directory that is not exactly ours is refused", () => {
     { name: "a directory with a sticky bit", make: (parent) => withMode(parent, 0o1700) },
   ];
   for (const row of rows) {
-    it(row.name, () => expect(codeOf(row.make(newDirectory()))).toBe("state-permissions"));
+    test(row.name, () => expect(codeOf(row.make(newDirectory()))).toBe("state-permissions"));
   }
 
-  it.skipIf(!isRoot)("a directory of another user (needs root)", () => {
+  test.skipIf(!isRoot)("a directory of another user (needs root)", () => {
     const directory = newDirectory();
     fs.chownSync(directory, 65_534, 65_534);
     expect(codeOf(directory)).toBe("state-permissions");
     expect(hintOf(directory)).toBe(`run this as user 65534, or: chown 0 ${directory} && chmod 0700 ${directory}`);
   });
 
-  it("setgid, as below a volume with a group, permits nothing to anybody: the directory is ours alone all the same", () => {
+  test("setgid, as below a volume with a group, permits nothing to anybody: the directory is ours alone all the same", () => {
     const volume = withMode(newDirectory(), 0o2770);
     const state = path.join(volume, "krond");
     expect(codeOf(state)).toBe("held");
@@ -101,7 +104,7 @@ describe("S31: a directory that is not exactly ours is refused", () => {
     expect(codeOf(state)).toBe("state-permissions");
   });
 
-  it("says what mends it: of a directory for all, of one that others may write, of one that cannot be made", () => {
+  test("says what mends it: of a directory for all, of one that others may write, of one that cannot be made", () => {
     const [open, shared] = [withMode(newDirectory(), 0o755), withMode(newDirectory(), 0o777)];
     expect(hintOf(open)).toBe(`chmod 0700 ${open}; of a unit of systemd: StateDirectoryMode=0700`);
     const inside = `--state ${path.join(shared, "krond")}`;
@@ -143,7 +146,7 @@ describe("ERROR-MODEL, SystemError: lock acquisition fails", () => {
     { name: "a helper that cannot be run", helpers: ["/etc/passwd"], message: /cannot run \/etc\/passwd/ },
   ];
   for (const row of rows) {
-    it(row.name, () => {
+    test(row.name, () => {
       const lock = acquireDirectoryLock(newDirectory(), row.helpers);
       expect(lock.ok ? null : lock.error).toMatchObject({
         code: "lock-unavailable",
@@ -157,7 +160,7 @@ describe("ERROR-MODEL, SystemError: lock acquisition fails", () => {
 });
 
 describe("the term", () => {
-  it("a write with a released term is a broken invariant", () => {
+  test("a write with a released term is a broken invariant", () => {
     const directory = newDirectory();
     const term = held(directory);
     assertHeld(term, directory);
@@ -167,13 +170,13 @@ describe("the term", () => {
     expect(() => assertHeld(term, directory)).toThrow(/invariant broken: a write with a released lock term/);
   });
 
-  it("a write with the term of another directory is a broken invariant", () => {
+  test("a write with the term of another directory is a broken invariant", () => {
     const term = held(newDirectory());
     expect(() => assertHeld(term, "/elsewhere")).toThrow(/invariant broken: a write to \/elsewhere/);
     term.release();
   });
 
-  it("memory: one term at a time for one place", () => {
+  test("memory: one term at a time for one place", () => {
     const place = {};
     const first = acquireMemoryLock(place);
     const second = acquireMemoryLock(place);
@@ -190,7 +193,7 @@ describe("other processes", () => {
   });
   afterAll(() => holder.remove());
 
-  it("S33: SIGKILL of the holder frees the lock at once although its child lives on", async () => {
+  test("S33: SIGKILL of the holder frees the lock at once although its child lives on", async () => {
     const directory = newDirectory();
     const other = start(holder.file, [directory, "child"]);
     const said = JSON.parse((await other.line()) ?? "{}") as { held: string; child: number };
@@ -201,7 +204,7 @@ describe("other processes", () => {
     process.kill(said.child, "SIGKILL");
   });
 
-  it("R9: of eight that start at the same time exactly one becomes the holder", async () => {
+  test("R9: of eight that start at the same time exactly one becomes the holder", async () => {
     const directory = path.join(newDirectory(), "state");
     const others = Array.from({ length: 8 }, () => start(holder.file, [directory]));
     const said = await Promise.all(others.map(async (it) => JSON.parse((await it.line()) ?? "{}") as { held: string }));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { documentKey } from "../../src/persist/keys.js";
 import { acquireMemoryLock } from "../../src/persist/lock.js";
 import { type CommitFault, MemoryDisk } from "../../src/persist/memory/disk.js";
@@ -28,7 +28,7 @@ describe("R2, R3: the faults of a simulated disk", () => {
     { name: "a crash after", fault: { kind: "crash", isDurable: true }, first: "pending", later: "dead", found: "1" },
   ];
   for (const row of rows) {
-    it(`${row.name}: the next start finds ${row.found}`, async () => {
+    test(`${row.name}: the next start finds ${row.found}`, async () => {
       const disk = new MemoryDisk();
       const term = must(acquireMemoryLock(disk));
       const store = must(openMemoryStore(term, disk));
@@ -56,7 +56,7 @@ describe("R2, R3: the faults of a simulated disk", () => {
   }
 });
 
-it("a flipped bit is flagged, and the text is told as it is", async () => {
+test("a flipped bit is flagged, and the text is told as it is", async () => {
   const disk = new MemoryDisk();
   disk.damage(documentKey("a"), "flipped");
   const store = must(openMemoryStore(must(acquireMemoryLock(disk)), disk));

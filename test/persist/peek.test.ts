@@ -1,7 +1,7 @@
 /** A note that is read from a store before it was checked: a hint or nothing, whatever has become of the file. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DATA_FILE, NOTE_PREFIX, openDatabases } from "../../src/persist/lmdb/environment.js";
 import { openLmdbStore } from "../../src/persist/lmdb/open.js";
 import { peekNote } from "../../src/persist/lmdb/peek.js";
@@ -51,19 +51,19 @@ const DAMAGES: readonly (readonly [string, (directory: string) => void | Promise
 ];
 
 describe("a note of a store that nobody has checked yet", () => {
-  it("is what was committed last", async () => {
+  test("is what was committed last", async () => {
     const directory = await storeDirectory();
     expect(await peekNote(directory, NOTE.key)).toBe(NOTE.text);
     expect(await peekNote(directory, "boot.note")).toBeUndefined();
   });
 
-  it.each(DAMAGES)("S31: is none, and nobody comes to harm: %s", async (_, damage) => {
+  test.each(DAMAGES)("S31: is none, and nobody comes to harm: %s", async (_, damage) => {
     const directory = await storeDirectory();
     await damage(directory);
     expect(await peekNote(directory, NOTE.key)).toBeUndefined();
   });
 
-  it("is none where no store is, and none is made", async () => {
+  test("is none where no store is, and none is made", async () => {
     const directory = newDirectory();
     expect(await peekNote(directory, NOTE.key)).toBeUndefined();
     expect(fs.readdirSync(directory)).toEqual([]);

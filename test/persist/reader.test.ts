@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { JOURNAL_FILE } from "../../src/persist/files/atomic.js";
 import { DATA_FILE } from "../../src/persist/lmdb/environment.js";
 import { openStateReader } from "../../src/persist/open.js";
@@ -25,14 +25,14 @@ async function codeOf(directory: string): Promise<string> {
 }
 
 describe("reading without the lock", () => {
-  it("where there is no store it says so, and creates nothing", async () => {
+  test("where there is no store it says so, and creates nothing", async () => {
     const directory = newDirectory();
     const missing = path.join(directory, "missing");
     expect([await codeOf(missing), await codeOf(directory)]).toEqual(["state-missing", "state-missing"]);
     expect(fs.readdirSync(directory)).toEqual([]);
   });
 
-  it("lmdb: while a daemon holds the lock and writes, and after it was killed", async () => {
+  test("lmdb: while a daemon holds the lock and writes, and after it was killed", async () => {
     const directory = newDirectory();
     const daemon = start(writer.file, [directory, "lmdb"]);
     await daemon.line();
@@ -48,7 +48,7 @@ describe("reading without the lock", () => {
     expect(await codeOf(directory)).toBe("opened");
   });
 
-  it("R7: a damaged store is refused, not read", async () => {
+  test("R7: a damaged store is refused, not read", async () => {
     const directory = newDirectory();
     const daemon = start(writer.file, [directory, "lmdb", "1000"]);
     await daemon.line();
@@ -57,7 +57,7 @@ describe("reading without the lock", () => {
     expect(await codeOf(directory)).toBe("state-damaged");
   });
 
-  it("files: a commit that was interrupted is not told by halves", async () => {
+  test("files: a commit that was interrupted is not told by halves", async () => {
     const directory = newDirectory();
     const daemon = start(writer.file, [directory, "files"]);
     await daemon.line();

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BACKENDS } from "../../src/persist/backends.js";
 import { copiesIn } from "../../src/persist/corrupt-copies.js";
 import { JOURNAL_FILE } from "../../src/persist/files/atomic.js";
@@ -147,7 +147,7 @@ function otherMarker(directory: string): string {
 for (const backend of ["lmdb", "files"] as const) {
   describe(`S32: recovery of the ${backend} backend fences every identity and keeps what is readable`, () => {
     for (const row of tables[backend]) {
-      it(row.name, async () => {
+      test(row.name, async () => {
         const directory = await usedDirectory(backend);
         row.spoil(directory);
         const before = await openingCode(directory, backend);
@@ -159,7 +159,7 @@ for (const backend of ["lmdb", "files"] as const) {
       });
     }
 
-    it("an interrupted recovery leaves a store that is refused, and can be repeated", async () => {
+    test("an interrupted recovery leaves a store that is refused, and can be repeated", async () => {
       const directory = await usedDirectory(backend);
       fs.writeFileSync(file(directory, MARKER_FILE), "?");
       const interrupted = recover(directory, backend, {
@@ -176,21 +176,21 @@ for (const backend of ["lmdb", "files"] as const) {
       expect(await told(directory)).toEqual(kept);
     });
 
-    it("never in the directory of another backend", async () => {
+    test("never in the directory of another backend", async () => {
       const directory = await usedDirectory(backend);
       const other = backend === "lmdb" ? "files" : "lmdb";
       await expect(recover(directory, other)).rejects.toMatchObject({ code: "state-incompatible" });
       expect(await openingCode(directory, backend)).toBe("opened");
     });
 
-    it("a fence may leave a document as it is", async () => {
+    test("a fence may leave a document as it is", async () => {
       const directory = await usedDirectory(backend);
       const report = await recover(directory, backend, { ...rules, fence: () => null });
       expect(report).toMatchObject({ found: 2, fenced: 0 });
       expect(await told(directory)).toEqual(["text of a", "text of gone", undefined, ["kept"]]);
     });
 
-    it("what is moved aside twice within a second never replaces itself", async () => {
+    test("what is moved aside twice within a second never replaces itself", async () => {
       const directory = await usedDirectory(backend);
       const name = backend === "lmdb" ? DATA_FILE : META_FILE;
       for (const content of ["1", "2"]) {

@@ -13,9 +13,9 @@ import { createSupervisor } from "../../src/actors/supervisor/supervisor-actor.j
 import type { SupervisorEvent } from "../../src/actors/supervisor/write/events.js";
 import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
 import { SECOND_MS } from "../../src/core/time/instant.js";
-import { readHistory } from "../../src/krond/state/history.js";
 import { checkStore } from "../../src/krond/state/tools.js";
-import { documentOf, readWhy } from "../../src/krond/state/why.js";
+import { readHistory } from "../../src/operations/records/history.js";
+import { documentOf, readWhy } from "../../src/operations/records/why.js";
 import { BACKENDS } from "../../src/persist/backends.js";
 import { DATA_FILE } from "../../src/persist/lmdb/environment.js";
 import type { LockTerm } from "../../src/persist/lock.js";

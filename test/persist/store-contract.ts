@@ -1,13 +1,18 @@
 /** What every store promises, whatever it is made of. A backend that passes may be exchanged for any other. */
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import type { KronError } from "../../src/core/base/errors/kron-error.js";
 import type { Result } from "../../src/core/base/result.js";
+import { endpointIdentity } from "../../src/core/endpoint/endpoint-name.js";
+import { goneKey } from "../../src/core/endpoint/gone.js";
 import type { StoredJob } from "../../src/core/restart/resting.js";
+import { newDocument } from "../../src/core/state/document.js";
+import { serialiseDocument } from "../../src/core/state/serialise.js";
+import { DAY_MS } from "../../src/core/time/instant.js";
 import { ALL_KEYS, keyRanges } from "../../src/persist/key-range.js";
 import { documentKey } from "../../src/persist/keys.js";
 import type { LockTerm } from "../../src/persist/lock.js";
-import { sweepAlive, sweepLedger } from "../../src/persist/retention.js";
+import { sweepAlive, sweepGone, sweepLedger } from "../../src/persist/retention.js";
 import {
   type Batch,
   currentDefinitions,
@@ -51,7 +56,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
   afterEach(async () => {
     for (const { store, term } of open.splice(0)) {
       await store.close();
-      term.release();
+      await term.release();
     }
   });
 
@@ -65,7 +70,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
   async function stop(it: { store: StateStore; term: LockTerm }): Promise<void> {
     open.splice(open.indexOf(it), 1);
     await it.store.close();
-    it.term.release();
+    await it.term.release();
   }
 
   /** A store with these batches in it, opened again since. */
@@ -81,7 +86,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
 
   describe(`store contract: ${name}`, () => {
     describe("documents (S30)", () => {
-      it("a text comes back as it was written, byte for byte, also after the store was opened again", async () => {
+      test("a text comes back as it was written, byte for byte, also after the store was opened again", async () => {
         const texts = ['{"a":1}', "", "äöü € 𝄞 \u0001 \u2028", "x".repeat(100_000)];
         const documents = texts.map((text, index) => document(`job/${index}`, text));
         const { store } = await reopenedWith({ documents });
@@ -89,18 +94,18 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect(found).toEqual(documents.map((it) => ({ ...it, isIntact: true })));
       });
 
-      it("a document as bytes", async () => {
+      test("a document as bytes", async () => {
         const { store } = await reopenedWith({ documents: [document(JOB, "ä")] });
         const bytes = [await store.bytes(documentKey(JOB)), await store.bytes(documentKey(OTHER))];
         expect(bytes).toEqual([Buffer.from("ä"), undefined]);
       });
 
-      it("an unknown identity has no document", async () => {
+      test("an unknown identity has no document", async () => {
         const { store } = await reopenedWith({});
         expect([await store.get(JOB), await documentsOf(store)]).toEqual([undefined, {}]);
       });
 
-      it("documents of different identities do not touch each other", async () => {
+      test("documents of different identities do not touch each other", async () => {
         const { store } = await reopenedWith(
           { documents: [document(JOB, "1"), document(OTHER, "1")] },
           { documents: [document(JOB, "2")] },
@@ -110,14 +115,14 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect(await documentsOf(store)).toEqual({ [documentKey(JOB)]: "2", [documentKey(OTHER)]: "1" });
       });
 
-      it("identities that are neighbours in every respect stay apart", async () => {
+      test("identities that are neighbours in every respect stay apart", async () => {
         const identities = ["a", "A", "a ", " a", "ä", "a/b", "a\u0301", "á", "a".repeat(512)];
         const { store } = await reopenedWith({ documents: identities.map((it) => document(it, it)) });
         const texts = await Promise.all(identities.map(async (it) => (await store.get(it))?.text));
         expect(texts).toEqual(identities);
       });
 
-      it("a large batch of documents comes back in key order and in pages", async () => {
+      test("a large batch of documents comes back in key order and in pages", async () => {
         const documents = Array.from({ length: bulk }, (_, index) => document(`job/${index}`, `{"n":${index}}`));
         const { store, term } = await start(newPlace());
         await store.commit(term, { documents });
@@ -129,7 +134,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
     });
 
     describe("commits", () => {
-      it("all of a batch is visible once its promise has resolved, and never a part of it", async () => {
+      test("all of a batch is visible once its promise has resolved, and never a part of it", async () => {
         const { store, term } = await start(newPlace());
         const commit = store.commit(term, { documents: [document(JOB, "1")], ledger: [record(JOB, 1, "run")] });
         const early = [(await store.get(JOB)) === undefined, (await store.ledgerLatest(JOB, 1)).length === 0];
@@ -140,7 +145,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect(late).toEqual(["1", 1]);
       });
 
-      it("commits of one turn and overlapping commits are applied in the order of the calls", async () => {
+      test("commits of one turn and overlapping commits are applied in the order of the calls", async () => {
         const { store, term } = await start(newPlace());
         const commits = Array.from({ length: 50 }, (_, n) =>
           store.commit(term, { documents: [document(JOB, `${n}`)] }),
@@ -151,7 +156,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect((await store.get(JOB))?.text).toBe("last");
       });
 
-      it("within one batch the later write of a document wins, and removals come first", async () => {
+      test("within one batch the later write of a document wins, and removals come first", async () => {
         const { store } = await reopenedWith(
           { ledger: [record(JOB, 1, "old")] },
           {
@@ -164,13 +169,13 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect(texts).toEqual(["2", ["new"]]);
       });
 
-      it("an empty batch is all right", async () => {
+      test("an empty batch is all right", async () => {
         const { store, term } = await start(newPlace());
         await store.commit(term, {});
         expect(await store.counts()).toEqual({ documents: 0, ledger: 0, definitions: 0 });
       });
 
-      it("closing waits for commits under way", async () => {
+      test("closing waits for commits under way", async () => {
         const place = newPlace();
         const first = await start(place);
         const commit = first.store.commit(first.term, { documents: [document(JOB, "1")] });
@@ -197,7 +202,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         { name: "an alive span without a time", batch: { alive: { bootedAt: Number.NaN, at: 1 } }, message: /instant/ },
       ];
       for (const row of broken) {
-        it(`a batch that breaks the rules throws before anything is written: ${row.name}`, async () => {
+        test(`a batch that breaks the rules throws before anything is written: ${row.name}`, async () => {
           const { store, term } = await start(newPlace());
           const batch = { documents: [document(JOB, "1")], ...row.batch };
           expect(() => store.commit(term, batch)).toThrow(row.message);
@@ -222,19 +227,19 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         ...(await store.ledgerLatest(identity, 9)).map((it) => it.text),
       ];
 
-      it("what nobody has is had by whoever asks first, for all time", async () => {
+      test("what nobody has is had by whoever asks first, for all time", async () => {
         const { store, term, place } = await reopenedWith({});
         const first = await store.commit(term, claiming(JOB, 1, "mine"));
         const second = await store.commit(term, claiming(JOB, 1, "other"));
         await store.close();
-        term.release();
+        await term.release();
         const again = await start(place);
         const third = await again.store.commit(again.term, claiming(JOB, 1, "third"));
         expect([first, second, third]).toEqual([[], [claim(JOB, 1, "other")], [claim(JOB, 1, "third")]]);
         expect(await told(again.store, JOB)).toEqual(["mine", "mine"]);
       });
 
-      it("a record that was put there before refuses it, whatever it says; one of another name does not", async () => {
+      test("a record that was put there before refuses it, whatever it says; one of another name does not", async () => {
         const { store, term } = await reopenedWith({ ledger: [run(JOB, 1, ""), record(JOB, 2, "other kind")] });
         const refused = await store.commit(term, claiming(JOB, 1, "mine"));
         const granted = [
@@ -244,7 +249,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect([refused, granted]).toEqual([[claim(JOB, 1)], [[], []]]);
       });
 
-      it("of a batch with a refused claim nothing is written, and all that were refused are named", async () => {
+      test("of a batch with a refused claim nothing is written, and all that were refused are named", async () => {
         const { store, term } = await reopenedWith({ ledger: [run(JOB, 1, "there"), run(OTHER, 1, "there")] });
         const identities = [JOB, "free", OTHER];
         const batch: Batch = {
@@ -253,6 +258,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
           claims: identities.map((it) => claim(it, 1)),
           definitions: [{ identity: "free", definedAt: at(1), text: "new" }],
           meta: [{ key: "note", text: "new" }],
+          objects: [{ key: "object", text: "new" }],
           alive: { bootedAt: at(0), at: at(1) },
         };
         const refused = await store.commit(term, batch);
@@ -262,9 +268,10 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
           [[undefined, "there"], [undefined], [undefined, "there"]],
         ]);
         expect([await store.newestVersion("free"), await store.notes()]).toEqual([undefined, []]);
+        expect(await store.object("object")).toBeUndefined();
       });
 
-      it("a refusal is no failure: what goes along with it and what comes after it is written", async () => {
+      test("a refusal is no failure: what goes along with it and what comes after it is written", async () => {
         const { store, term } = await reopenedWith({ ledger: [run(JOB, 1, "there")] });
         const answers = await Promise.all([
           store.commit(term, claiming(OTHER, 1, "before")),
@@ -283,7 +290,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         ]);
       });
 
-      it("of batches that become durable together the earlier one has what both claim", async () => {
+      test("of batches that become durable together the earlier one has what both claim", async () => {
         const { store, term } = await start(newPlace());
         const answers = await Promise.all([
           store.commit(term, claiming(JOB, 1, "first")),
@@ -295,14 +302,14 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         ]);
       });
 
-      it("the end of a run replaces the record of its claim, and is none itself", async () => {
+      test("the end of a run replaces the record of its claim, and is none itself", async () => {
         const { store, term } = await start(newPlace());
         await store.commit(term, claiming(JOB, 1, "begun"));
         const ended = await store.commit(term, { ledger: [run(JOB, 1, "ended")] });
         expect([ended, await told(store, JOB)]).toEqual([[], ["begun", "ended"]]);
       });
 
-      it("a claim without its record, or made twice, is a broken invariant", async () => {
+      test("a claim without its record, or made twice, is a broken invariant", async () => {
         const { store, term } = await start(newPlace());
         const [ledger, one] = [[run(JOB, 1)], claim(JOB, 1)];
         expect(() => store.commit(term, { ledger: [run(JOB, 2)], claims: [one] })).toThrow(/without its record/);
@@ -362,7 +369,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         return { documents, definitions, ledger };
       }
 
-      it("every job that has a document or a definition, in the order of the keys, in slices", async () => {
+      test("every job that has a document or a definition, in the order of the keys, in slices", async () => {
         const { store } = await reopenedWith(filled);
         expect(await jobsOf(store)).toEqual(expected);
         const sizes: number[] = [];
@@ -370,12 +377,12 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect(Math.max(...sizes)).toBeLessThan(identities.length);
       });
 
-      it("a job that was removed has no definition and is still known", async () => {
+      test("a job that was removed has no definition and is still known", async () => {
         const { store } = await reopenedWith({ definitions: [{ identity: JOB, definedAt: at(1), text: null }] });
         expect(await jobsOf(store)).toMatchObject([{ identity: JOB, definitionText: null, documentText: null }]);
       });
 
-      it("stretches hold every job once, whatever they are made of", async () => {
+      test("stretches hold every job once, whatever they are made of", async () => {
         const { store } = await reopenedWith(filled);
         const whole = await toldBy(store);
         for (const count of [1, 5]) {
@@ -389,7 +396,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         }
       });
 
-      it("a stretch of a stretch is its part of it", async () => {
+      test("a stretch of a stretch is its part of it", async () => {
         const { store } = await reopenedWith(filled);
         const [, second] = keyRanges(2);
         if (second === undefined) throw new Error("no second half");
@@ -399,7 +406,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect(found.length).toBeGreaterThan(identities.length / 4);
       });
 
-      it("what is written through a stretch is written to the store, and closing one closes it", async () => {
+      test("what is written through a stretch is written to the store, and closing one closes it", async () => {
         const { store, term } = await start(newPlace());
         const view = store.inRange(ALL_KEYS);
         await view.commit(term, { documents: [document(JOB, "1")] });
@@ -410,42 +417,43 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
     });
 
     describe("the lock (S33)", () => {
-      it("a term that nobody takes away is not lost", async () => {
+      test("a term that nobody takes away is not lost", async () => {
         const { term } = await start(newPlace());
         expect(await Promise.race([term.lost, Promise.resolve("held")])).toBe("held");
       });
 
-      it("a write with a released term is a broken invariant", async () => {
+      test("a write with a released term is a broken invariant", async () => {
         const { store, term } = await start(newPlace());
-        term.release();
+        const released = term.release();
         expect(() => store.commit(term, { documents: [document(JOB, "1")] })).toThrow(/released lock term/);
+        await released;
       });
 
-      it("a write with the term of another place is a broken invariant", async () => {
+      test("a write with the term of another place is a broken invariant", async () => {
         const { store } = await start(newPlace());
         const elsewhere = must(await newPlace().acquire());
         expect(() => store.commit(elsewhere, {})).toThrow(/with the lock term of/);
-        elsewhere.release();
+        await elsewhere.release();
       });
 
-      it("opening with a released term is a broken invariant", async () => {
+      test("opening with a released term is a broken invariant", async () => {
         const place = newPlace();
         const term = must(await place.acquire());
-        term.release();
+        await term.release();
         await expect(place.open(term)).rejects.toThrow(/released lock term/);
       });
 
-      it("a second holder is refused until the first released its term", async () => {
+      test("a second holder is refused until the first released its term", async () => {
         const place = newPlace();
         const first = await start(place);
         const second = await place.acquire();
         await stop(first);
         const third = await place.acquire();
         expect([second.ok ? "" : second.error.code, third.ok]).toEqual(["lock-held", true]);
-        must(third).release();
+        await must(third).release();
       });
 
-      it("a closed store is not used any more", async () => {
+      test("a closed store is not used any more", async () => {
         const { store, term } = await start(newPlace());
         await store.close();
         expect(() => store.commit(term, {})).toThrow(/closed store/);
@@ -473,13 +481,13 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         { name: "none at all", limit: 0, expected: [] },
       ];
       for (const row of latest) {
-        it(`latest: ${row.name}`, async () => {
+        test(`latest: ${row.name}`, async () => {
           const { store } = await reopenedWith(filled);
           expect(texts(await store.ledgerLatest(JOB, row.limit, row.before))).toEqual(row.expected);
         });
       }
 
-      it("a completion replaces the record of its start", async () => {
+      test("a completion replaces the record of its start", async () => {
         const { store } = await reopenedWith(
           { ledger: [record(JOB, 1, "start")] },
           { ledger: [record(JOB, 1, "end")] },
@@ -487,7 +495,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect([texts(await store.ledgerLatest(JOB, 9)), (await store.counts()).ledger]).toEqual([["end"], 1]);
       });
 
-      it("instants sort as numbers do, before 1970 too", async () => {
+      test("instants sort as numbers do, before 1970 too", async () => {
         const instants = [-62_167_219_200_000, -1, 0, 1, 999, 1000, 253_402_300_799_999];
         const ledger = instants.map((it) => ({ identity: JOB, at: it, kind: "period", text: "" })).reverse();
         const { store } = await reopenedWith({ ledger });
@@ -495,7 +503,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect(found.map((it) => it.at).reverse()).toEqual(instants);
       });
 
-      it("a scan sees every record once, each identity newest first, whatever the page size", async () => {
+      test("a scan sees every record once, each identity newest first, whatever the page size", async () => {
         const { store } = await reopenedWith(filled);
         const seen: string[][] = [];
         for (const limit of [1, 2, 7, 100]) {
@@ -515,7 +523,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         );
       });
 
-      it("property: the latest agree with sorting a list", async () => {
+      test("property: the latest agree with sorting a list", async () => {
         const { store, term } = await start(newPlace());
         const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 40 });
         let round = 0;
@@ -555,19 +563,19 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         { name: "of an unknown job: none", identity: "unknown", expected: undefined },
       ];
       for (const row of rows) {
-        it(`the version in force: ${row.name}`, async () => {
+        test(`the version in force: ${row.name}`, async () => {
           const { store } = await reopenedWith(filled);
           expect((await store.newestVersion(row.identity))?.text).toBe(row.expected);
         });
       }
 
-      it("the version in force is the newest, whatever the clock says, and complete", async () => {
+      test("the version in force is the newest, whatever the clock says, and complete", async () => {
         const future = version(JOB, 50_000_000, "to come");
         const { store } = await reopenedWith(filled, { definitions: [future] });
         expect(await store.newestVersion(JOB)).toEqual({ ...future, isIntact: true });
       });
 
-      it("all versions of a job, oldest first", async () => {
+      test("all versions of a job, oldest first", async () => {
         const { store } = await reopenedWith(filled);
         expect(await store.definitionVersions(OTHER)).toEqual([
           { ...version(OTHER, 1, "kept"), isIntact: true },
@@ -575,7 +583,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         ]);
       });
 
-      it("all versions of all jobs, each job newest first", async () => {
+      test("all versions of all jobs, each job newest first", async () => {
         const { store } = await reopenedWith(filled);
         const listed: string[] = [];
         for await (const page of store.definitions()) listed.push(...page.map((it) => `${it.identity}: ${it.text}`));
@@ -587,7 +595,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         ]);
       });
 
-      it("S16: a removed job is no longer listed, but keeps its document and its ledger", async () => {
+      test("S16: a removed job is no longer listed, but keeps its document and its ledger", async () => {
         const { store } = await reopenedWith(filled, {
           documents: [document(OTHER, "kept")],
           ledger: [record(OTHER, 1, "kept")],
@@ -599,7 +607,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect([listed, kept]).toEqual([[`${JOB}: second`], ["kept", "kept"]]);
       });
 
-      it("many jobs with two versions each are listed once, with the newer one", async () => {
+      test("many jobs with two versions each are listed once, with the newer one", async () => {
         const { store, term } = await start(newPlace());
         const identities = Array.from({ length: bulk }, (_, index) => `job/${index}`);
         await store.commit(term, {
@@ -612,7 +620,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
     });
 
     describe("notes and alive marks (S5, S36)", () => {
-      it("notes are kept, replaced and removed", async () => {
+      test("notes are kept, replaced and removed", async () => {
         const { store } = await reopenedWith(
           {
             meta: [
@@ -635,7 +643,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         ]);
       });
 
-      it("each daemon's span grows with its marks; spans that touch a range are found", async () => {
+      test("each daemon's span grows with its marks; spans that touch a range are found", async () => {
         const { store } = await reopenedWith(
           { alive: { bootedAt: at(0), at: at(0) } },
           { alive: { bootedAt: at(0), at: at(10) } },
@@ -652,8 +660,74 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
       });
     });
 
+    describe("objects of hosts", () => {
+      const objects = (...keys: string[]) => keys.map((key) => ({ key, text: `text of ${key}` }));
+      const stored = (...keys: string[]) => objects(...keys).map((it) => ({ ...it, isIntact: true }));
+
+      test("are kept, replaced and removed, beside notes of the same name", async () => {
+        const { store } = await reopenedWith(
+          { objects: [...objects("tenant/a", "tenant/b"), { key: "note", text: "of a host" }] },
+          {
+            meta: [{ key: "note", text: "of Kron" }],
+            objects: [
+              { key: "tenant/a", text: "" },
+              { key: "tenant/b", text: null },
+              { key: "tenant/never", text: null },
+            ],
+          },
+        );
+        const found = await Promise.all(["tenant/a", "tenant/b", "note", "never"].map((key) => store.object(key)));
+        expect(found.map((it) => it?.text)).toEqual(["", undefined, "of a host", undefined]);
+        expect(await store.notes()).toEqual([{ key: "note", text: "of Kron" }]);
+      });
+
+      test("of several writes of one batch the last one counts", async () => {
+        const batch: Batch = { objects: [...objects("a"), { key: "a", text: null }, { key: "a", text: "last" }] };
+        const { store } = await reopenedWith(batch, {});
+        expect(await store.objects({ prefix: "", limit: 9 })).toEqual([{ key: "a", text: "last", isIntact: true }]);
+      });
+
+      test("are listed by the beginning of their names, in the order of bytes, page by page", async () => {
+        // No letter of a name sorts as another does: neither by language nor behind a slash.
+        const keys = ["t", "t-x", "t.x", "t/", "t/1", "t/1/x", "t/10", "t/2", "t0", "t:x", "t_x", "ta", "t~x", "u/1"];
+        const { store } = await reopenedWith({ objects: objects(...[...keys].reverse()) }, {});
+        const listed = async (prefix: string, limit: number, after?: string) => {
+          const found = await store.objects({ prefix, limit, ...(after === undefined ? {} : { after }) });
+          return found.map(({ key }) => key);
+        };
+        expect(await listed("", 99)).toEqual([...keys].sort());
+        expect(await listed("t/", 99)).toEqual(["t/", "t/1", "t/1/x", "t/10", "t/2"]);
+        expect([await listed("t/", 2), await listed("t/", 2, "t/1"), await listed("t/", 9, "t/10")]).toEqual([
+          ["t/", "t/1"],
+          ["t/1/x", "t/10"],
+          ["t/2"],
+        ]);
+        // Where the last page ended is no name that must still be there, nor one that begins so.
+        expect([await listed("t/", 1, "t/0"), await listed("t/", 1, "a"), await listed("t/", 1, "z")]).toEqual([
+          ["t/1"],
+          ["t/"],
+          [],
+        ]);
+        expect(await store.objects({ prefix: "u", limit: 1 })).toEqual(stored("u/1"));
+      });
+
+      test("every view of a store has them all, and texts keep every character", async () => {
+        const text = `line\nline "quoted" äöü € ${"x".repeat(3_000)}`;
+        const { store } = await reopenedWith({ objects: [{ key: "a", text }] }, {});
+        const [half = ALL_KEYS] = keyRanges(2);
+        expect(await store.inRange(half).object("a")).toEqual({ key: "a", text, isIntact: true });
+      });
+
+      test("a name that no backend could keep is a broken invariant", async () => {
+        const { store, term } = await start(newPlace());
+        for (const key of ["", "A", "/a", "a b", "ä", "a\n", "a".repeat(201)]) {
+          expect(() => store.commit(term, { objects: [{ key, text: "" }] })).toThrow(/object key/);
+        }
+      });
+    });
+
     describe("retention", () => {
-      it("drops by age and by count in bounded steps, and never the newest definition", async () => {
+      test("drops by age and by count in bounded steps, and never the newest definition", async () => {
         const ledger = Array.from({ length: 700 }, (_, minute) => [
           record(JOB, minute, "x"),
           record(OTHER, minute, "x"),
@@ -678,7 +752,26 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         ]);
       });
 
-      it("drops spans of daemons that ended long ago", async () => {
+      test("what goes at once is old, and what belongs to it goes along", async () => {
+        const days = Array.from({ length: 120 }, (_, day) => ({ ...record(JOB, 0, "x"), at: at(0) + day * DAY_MS }));
+        const before = days[90]?.at ?? 0;
+        const { store, term } = await reopenedWith({
+          ledger: [...days, { ...record(OTHER, 0, "ancient"), at: -1 }],
+          objects: days.map((it) => ({ key: `of/${it.at}`, text: "" })),
+        });
+        await store.dropLedger(term, before, (records) => ({
+          objects: records.map((it) => ({ key: `of/${it.at}`, text: null })),
+        }));
+        const left = new Set((await store.ledgerLatest(JOB, 999)).map((it) => it.at));
+        const objects = (await store.objects({ prefix: "of/", limit: 999 })).map(({ key }) => Number(key.slice(3)));
+        expect(days.filter((it) => it.at >= before && !left.has(it.at))).toEqual([]);
+        expect(objects).toEqual(days.map((it) => it.at).filter((it) => left.has(it)));
+        // What goes at once can be written again.
+        await store.commit(term, { ledger: [{ ...record(JOB, 0, "again"), at: days[0]?.at ?? 0 }] });
+        expect((await store.ledgerLatest(JOB, 1, (days[0]?.at ?? 0) + 1))[0]?.text).toBe("again");
+      });
+
+      test("drops spans of daemons that ended long ago", async () => {
         const { store, term } = await reopenedWith(
           { alive: { bootedAt: at(0), at: at(10) } },
           { alive: { bootedAt: at(20), at: at(30) } },
@@ -688,18 +781,61 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
       });
     });
 
-    it("a store that is being filled from elsewhere is not opened until that is done", async () => {
+    test("of an endpoint that was taken out nothing is left when its time is over; what runs of one is waited for", async () => {
+      const place = newPlace();
+      const { store, term } = await start(place);
+      const named = (letter: string) => ({
+        tenant: "acme",
+        jobId: `job_${letter.repeat(16)}`,
+        endpointId: `ep_${letter.repeat(16)}`,
+      });
+      const running = {
+        PeriodID: "2026-03-01T00:00:00Z",
+        PID: 7,
+        StartedAt: "2026-03-01T00:00:00Z",
+        ChosenTime: "2026-03-01T00:00:00Z",
+      };
+      for (const [letter, goneAt, active] of [
+        ["a", at(1), null],
+        ["b", at(1), running],
+        ["c", at(9), null],
+      ] as const) {
+        const identity = endpointIdentity(named(letter));
+        const text = serialiseDocument({ ...newDocument(identity), ActiveExecution: active });
+        await store.commit(term, {
+          documents: [document(identity, text)],
+          definitions: [
+            { identity, definedAt: at(0), text: "{}" },
+            { identity, definedAt: goneAt, text: null },
+          ],
+          objects: [{ key: goneKey(named(letter), goneAt), text: "" }],
+        });
+      }
+      expect(await sweepGone(store, term, at(5))).toBe(null);
+      const left = async (letter: string) => {
+        const identity = endpointIdentity(named(letter));
+        return [(await store.get(identity)) !== undefined, (await store.definitionVersions(identity)).length];
+      };
+      expect([await left("a"), await left("b"), await left("c")]).toEqual([
+        [false, 0],
+        [true, 2],
+        [true, 2],
+      ]);
+      expect((await store.objects({ prefix: "gone/", limit: 9 })).length).toBe(2);
+    });
+
+    test("a store that is being filled from elsewhere is not opened until that is done", async () => {
       const place = newPlace();
       const first = await start(place);
       await first.store.markLoading(first.term, true);
       await stop(first);
       const term = must(await place.acquire());
       const refused = await place.open(term);
-      term.release();
+      await term.release();
       expect(refused.ok ? "opened" : refused.error.code).toBe("state-incompatible");
     });
 
-    it("a load that was finished leaves nothing behind", async () => {
+    test("a load that was finished leaves nothing behind", async () => {
       const place = newPlace();
       const first = await start(place);
       await first.store.markLoading(first.term, true);
@@ -710,7 +846,7 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
       expect([(await store.get(JOB))?.text, await store.notes()]).toEqual(["1", []]);
     });
 
-    it("a store keeps its id over its life, and no two stores share one", async () => {
+    test("a store keeps its id over its life, and no two stores share one", async () => {
       const place = newPlace();
       const first = await start(place);
       const id = first.store.storeId;

@@ -1,7 +1,7 @@
 /** R1, R3 and R16 at the level of a store: real processes, killed or out of space while they write. */
 import { spawnSync } from "node:child_process";
 import * as path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BACKENDS } from "../../src/persist/backends.js";
 import { acquireDirectoryLock } from "../../src/persist/lock.js";
 import type { BackendName } from "../../src/persist/marker.js";
@@ -48,7 +48,7 @@ const kills: readonly { backend: BackendName; jobs: number; times: number }[] = 
   { backend: "files", jobs: 20, times: isLong ? 300 : 5 },
 ];
 for (const { backend, jobs, times } of kills) {
-  it(`R1, R16: ${times} SIGKILLs on ${backend}, ${jobs} jobs a batch: nothing acknowledged is lost, nothing is there in part`, async () => {
+  test(`R1, R16: ${times} SIGKILLs on ${backend}, ${jobs} jobs a batch: nothing acknowledged is lost, nothing is there in part`, async () => {
     const directory = newDirectory();
     let acknowledged = 0;
     for (let kill = 0; kill < times; kill += 1) {
@@ -83,7 +83,7 @@ const refused = { code: "state-write-failed", again: "state-write-failed" };
 
 describe("R3: no space left", () => {
   for (const backend of ["lmdb", "files"] as const) {
-    it(`${backend}: a write beyond the file size limit is fatal, no second one is tried, and the store stays whole`, async () => {
+    test(`${backend}: a write beyond the file size limit is fatal, no second one is tried, and the store stays whole`, async () => {
       const directory = newDirectory();
       // A limit on the size of one file needs no privileges; the shell counts blocks of 512 or 1024 bytes.
       const script = 'ulimit -f 1500; exec "$0" "$@"';
@@ -94,7 +94,7 @@ describe("R3: no space left", () => {
       expect([durable, durable + 1]).toContain(found);
     });
 
-    it.skipIf(!canMount)(`${backend}: the same on a full disk (needs mount privileges)`, () => {
+    test.skipIf(!canMount)(`${backend}: the same on a full disk (needs mount privileges)`, () => {
       const directory = newDirectory();
       const script = 'mount -t tmpfs -o size=4m,mode=700 none "$1" && shift && exec "$0" "$@"';
       const args = [

@@ -1,10 +1,10 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { newDocument } from "../../src/core/state/document.js";
 import { parseDocument } from "../../src/core/state/parse.js";
 import { serialiseDocument } from "../../src/core/state/serialise.js";
-import { BACKENDS } from "../../src/persist/backends.js";
+import { BACKENDS, type Backend, storePlace } from "../../src/persist/backends.js";
 import { exportState } from "../../src/persist/export.js";
 import { JOURNAL_FILE } from "../../src/persist/files/atomic.js";
 import { importState } from "../../src/persist/import.js";
@@ -12,6 +12,7 @@ import { documentKey } from "../../src/persist/keys.js";
 import { acquireDirectoryLock, type LockTerm } from "../../src/persist/lock.js";
 import type { BackendName } from "../../src/persist/marker.js";
 import type { Batch, StateReader, StateStore } from "../../src/persist/store.js";
+import { postgresServer } from "../support/postgres.js";
 import { FAST_PARENT, temporaryDirectories } from "../support/temporary.js";
 import { documentsOf, must } from "./store-contract.js";
 
@@ -19,18 +20,26 @@ const newDirectory = temporaryDirectories(FAST_PARENT);
 const JOBS = ["prod/db-backup", "prod/ping", "äöü/€"];
 const check = { check: parseDocument };
 
+const server = postgresServer();
+
+async function backendOf(name: BackendName | "postgres", directory: string): Promise<Backend> {
+  if (name !== "postgres") return BACKENDS[name];
+  return must(storePlace(server().address(await server().newDatabase()), directory)).backend;
+}
+
 async function inStore<T>(
   directory: string,
-  backend: BackendName,
+  name: BackendName | "postgres",
   use: (store: StateStore, term: LockTerm) => Promise<T>,
 ): Promise<T> {
-  const term = must(acquireDirectoryLock(directory));
-  const store = must(await BACKENDS[backend].open(term));
+  const backend = await backendOf(name, directory);
+  const term = must(await backend.acquire(directory));
+  const store = must(await backend.open(term));
   try {
     return await use(store, term);
   } finally {
     await store.close();
-    term.release();
+    await term.release();
   }
 }
 
@@ -46,6 +55,7 @@ const filled: Batch = {
     { identity: JOBS[1] ?? "", definedAt: 2, text: null },
   ],
   meta: [{ key: "zone-spans", text: "notes" }],
+  objects: ["tenant/a", "tenant/a/job:1", "tenant/a.new"].map((key) => ({ key, text: `${key}\n"€"` })),
   alive: { bootedAt: 1, at: 2 },
 };
 
@@ -61,19 +71,24 @@ async function everything(reader: StateReader): Promise<unknown> {
     ledger,
     definitions: definitions.sort(),
     notes: await reader.notes(),
+    objects: await reader.objects({ prefix: "", limit: 99 }),
     alive: await reader.aliveSpans(null, 0, 99),
   };
 }
 
-const counts = { documents: 3, ledger: 9, definitions: 4, damaged: 0 };
+const counts = { documents: 3, ledger: 9, definitions: 4, objects: 3, damaged: 0 };
 
 describe("S30: export and import, without loss", () => {
   for (const [from, to] of [
     ["lmdb", "files"],
     ["files", "lmdb"],
     ["lmdb", "lmdb"],
+    ["lmdb", "postgres"],
+    ["postgres", "files"],
+    ["files", "postgres"],
+    ["postgres", "lmdb"],
   ] as const) {
-    it(`${from} → directory → ${to}`, async () => {
+    test(`${from} → directory → ${to}`, async () => {
       const directory = path.join(newDirectory(), "export");
       const before = await inStore(newDirectory(), from, async (store, term) => {
         await store.commit(term, filled);
@@ -88,7 +103,7 @@ describe("S30: export and import, without loss", () => {
     });
   }
 
-  it("an export is what STATE describes: one 0600 file an identity in a 0700 directory", async () => {
+  test("an export is what STATE describes: one 0600 file an identity in a 0700 directory", async () => {
     const directory = path.join(newDirectory(), "export");
     await inStore(newDirectory(), "lmdb", async (store, term) => {
       await store.commit(term, filled);
@@ -101,7 +116,7 @@ describe("S30: export and import, without loss", () => {
     expect([texts, modes]).toEqual([filled.documents?.map((it) => it.text), [0o700, 0o600]]);
   });
 
-  it("the files backend opens an export as it is", async () => {
+  test("the files backend opens an export as it is", async () => {
     const directory = path.join(newDirectory(), "export");
     const before = await inStore(newDirectory(), "lmdb", async (store, term) => {
       await store.commit(term, filled);
@@ -111,7 +126,7 @@ describe("S30: export and import, without loss", () => {
     expect(await inStore(directory, "files", everything)).toEqual(before);
   });
 
-  it("STATE: a directory of documents and nothing else is imported, and opened by the files backend", async () => {
+  test("STATE: a directory of documents and nothing else is imported, and opened by the files backend", async () => {
     const directory = newDirectory();
     for (const { key, text } of filled.documents ?? [])
       fs.writeFileSync(path.join(directory, key), text ?? "", { mode: 0o600 });
@@ -124,7 +139,7 @@ describe("S30: export and import, without loss", () => {
     expect(Object.keys(imported).length).toBe(3);
   });
 
-  it("the lmdb backend refuses to start anew in a directory of documents", async () => {
+  test("the lmdb backend refuses to start anew in a directory of documents", async () => {
     const directory = newDirectory();
     fs.writeFileSync(path.join(directory, documentKey("a")), "{}", { mode: 0o600 });
     const term = must(acquireDirectoryLock(directory));
@@ -135,7 +150,7 @@ describe("S30: export and import, without loss", () => {
 });
 
 describe("refusals", () => {
-  it("an export never writes into a directory that holds something", async () => {
+  test("an export never writes into a directory that holds something", async () => {
     const directory = newDirectory();
     fs.writeFileSync(path.join(directory, "precious"), "");
     const exported = await inStore(newDirectory(), "lmdb", (store) => exportState(store, directory));
@@ -165,7 +180,7 @@ describe("refusals", () => {
     },
   ];
   for (const row of imports) {
-    it(`an import changes nothing when the directory holds ${row.name}`, async () => {
+    test(`an import changes nothing when the directory holds ${row.name}`, async () => {
       const directory = newDirectory();
       fs.writeFileSync(path.join(directory, documentKey("a")), serialiseDocument(newDocument("a")));
       row.spoil(directory);
@@ -176,7 +191,7 @@ describe("refusals", () => {
     });
   }
 
-  it("an import needs an empty store", async () => {
+  test("an import needs an empty store", async () => {
     const refused = await inStore(newDirectory(), "lmdb", async (store, term) => {
       await store.commit(term, filled);
       return importState(newDirectory(), store, term, check);

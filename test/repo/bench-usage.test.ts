@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 
 const RUN = fileURLToPath(new URL("../../bench/run.mjs", import.meta.url));
 
@@ -10,13 +10,13 @@ function bench(...args: readonly string[]): { status: number | null; out: string
 }
 
 describe("the benchmarks say how they are called, and measure nothing then", () => {
-  it.each([["--help"], ["-h"]])("%s: usage on standard output, exit status 0", (option) => {
+  test.each([["--help"], ["-h"]])("%s: usage on standard output, exit status 0", (option) => {
     const { status, out, err } = bench(option, "core");
     expect([status, err]).toEqual([0, ""]);
     expect(out).toMatch(/^Usage: npm run bench -- \[NAME \.\.\.\]/);
   });
 
-  it.each([
+  test.each([
     ["an unknown option", ["--nosuch"], "bench: Unknown option '--nosuch'"],
     ["an option without its value", ["--json"], "bench: Option '--json <value>' argument missing"],
     ["an unknown name", ["core", "nosuch"], "bench: unknown name nosuch"],

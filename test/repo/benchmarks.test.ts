@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 
 interface Row {
   readonly id: string;
@@ -58,7 +58,7 @@ function report(date: string, rows: readonly Row[], notes: readonly string[] = [
 }
 
 describe("docs/benchmarks.md", () => {
-  it.each(["benchmarks.md", "growth.svg"])(
+  test.each(["benchmarks.md", "growth.svg"])(
     "%s is what the kept results give, through `npm run bench -- --document`",
     (name) => {
       const rendered = renderFiles(readReports(resultFiles())).get(name);
@@ -66,12 +66,12 @@ describe("docs/benchmarks.md", () => {
     },
   );
 
-  it("does not depend on the order in which the results are read", () => {
+  test("does not depend on the order in which the results are read", () => {
     const reports = readReports(resultFiles());
     expect(renderFiles([...reports].reverse())).toEqual(renderFiles(reports));
   });
 
-  it("takes all rows of one name from the newest run that has any, because only figures of one run compare", () => {
+  test("takes all rows of one name from the newest run that has any, because only figures of one run compare", () => {
     const old = report("2026-01-01T00:00:00Z", [
       row({ value: 600_000, peer: "old peer", peer_value: 300_000 }),
       row({ name: "decide and record", value: 555_000, peer: "kept peer", peer_value: 111_000 }),
@@ -85,31 +85,31 @@ describe("docs/benchmarks.md", () => {
     expect(text).toContain("Measured 2026-02-01");
   });
 
-  it.each([
+  test.each([
     ["held", 500_000, "| at least 500,000 decisions a second on one core | 500,000/s | held |"],
     ["missed, and says so", 499_999, "| at least 500,000 decisions a second on one core | 499,999/s | **missed**"],
   ])("checks each budget against what was measured: %s", (_, value, line) => {
     expect(renderDocument([report("2026-01-01T00:00:00Z", [row({ value })])])).toContain(line);
   });
 
-  it("says what was not measured", () => {
+  test("says what was not measured", () => {
     const text = renderDocument([]);
     expect(text.match(/^Not measured yet\.$/gm)?.length).toBeGreaterThan(5);
   });
 
-  it("gives a note of a run to the sections that it names, once", () => {
+  test("gives a note of a run to the sections that it names, once", () => {
     const notes = ["P2: taken while others worked.", "D1-D4: not for decisions."];
     const text = renderDocument([report("2026-01-01T00:00:00Z", [row({}), row({ peer: "q" })], notes)]);
     expect(text.match(/- Taken while others worked\./g)).toHaveLength(1);
     expect(text).not.toContain("not for decisions");
   });
 
-  it("refuses rows for which the page has no place", () => {
+  test("refuses rows for which the page has no place", () => {
     expect(() => renderDocument([report("2026-01-01T00:00:00Z", [row({ id: "P99" })])])).toThrow("P99");
   });
 });
 
-it.each([
+test.each([
   ["a rate: more is better", { unit: "ops/s", value: 10, peer_value: 4 }, "2.50 ×"],
   ["a duration: less is better", { unit: "ms", value: 4, peer_value: 10 }, "2.50 ×"],
   ["worse than the peer", { unit: "ms", value: 10, peer_value: 4 }, "0.400 ×"],

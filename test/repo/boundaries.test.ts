@@ -59,6 +59,17 @@ const IMPORTS: readonly (readonly [name: string, file: string, text: string, mes
   ],
   ["persist → actors", "src/persist/x.ts", 'import { a } from "../actors/a.js";\na();', "persist imports core only"],
   ["actors → hosts", "src/actors/x.ts", 'import { a } from "../krond/a.js";\na();', "wiring belongs into a host"],
+  [
+    "actors → operations",
+    "src/actors/x.ts",
+    'import { a } from "../operations/a.js";\na();',
+    "wiring belongs into a host",
+  ],
+  ["operations → hosts", "src/operations/x.ts", 'import { a } from "../krond/a.js";\na();', "operations know no host"],
+  ["planner → hosts", "src/planner/x.ts", 'import { a } from "../krond/a.js";\na();', "planners look and propose"],
+  ["planner → persist", "src/planner/x.ts", 'import { a } from "../persist/a.js";\na();', "planners look and propose"],
+  ["core → planner", "src/core/x.ts", 'import { a } from "../planner/a.js";\na();', "core imports nothing of ours"],
+  ["actors → planner", "src/actors/x.ts", 'import { a } from "../planner/a.js";\na();', "wiring belongs into a host"],
   ["host → host", "src/scheduler/x.ts", 'import { a } from "../cli/a.js";\na();', "hosts do not import each other"],
 ];
 

@@ -1,7 +1,7 @@
 /** How the tests are divided: see vitest.config.ts. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import config from "../../vitest.config.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -16,7 +16,7 @@ function includedBy(name: string): readonly string[] {
   return project.test?.include ?? [];
 }
 
-it("who puts modules in the place of others shares no world with other tests", () => {
+test("who puts modules in the place of others shares no world with other tests", () => {
   const files = FOLDERS.flatMap((folder) => {
     const names = fs.readdirSync(path.join(ROOT, "test", folder), { recursive: true, encoding: "utf8" });
     return names.filter((name) => name.endsWith(".test.ts")).map((name) => `test/${folder}/${name}`);
@@ -26,7 +26,7 @@ it("who puts modules in the place of others shares no world with other tests", (
   expect([...includedBy("replacing")].sort()).toEqual(replacing.sort());
 });
 
-it("long tests are where they are said to be", () => {
+test("long tests are where they are said to be", () => {
   const folders = includedBy("long").map((pattern) => pattern.replace(/\/?[^/]*\*.*$/, ""));
   expect(folders.filter((name) => !fs.existsSync(path.join(ROOT, name)))).toEqual([]);
 });

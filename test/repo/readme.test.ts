@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import ts from "typescript";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const BLOCK = /```ts\n([\s\S]*?)```/g;
@@ -44,7 +44,7 @@ function problemsOf(programs: readonly string[]): string[] {
   });
 }
 
-it("the TypeScript of the README is strict-clean, and what is not would be seen", () => {
+test("the TypeScript of the README is strict-clean, and what is not would be seen", () => {
   const readme = fs.readFileSync(path.join(ROOT, "README.md"), "utf8");
   const blocks = [...readme.matchAll(BLOCK)].map(([, code = ""]) => code);
   expect(blocks.length).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import {
   createScheduler,
   memoryStore,
@@ -115,7 +115,7 @@ class World {
   }
 }
 
-it("Deterministic behaviour: a store that reaches single records and one that hands out all lead to the same trace", async () => {
+test("Deterministic behaviour: a store that reaches single records and one that hands out all lead to the same trace", async () => {
   const property = fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
     const byName = await new World(memoryStore()).play(commands);
     expect(byName).toEqual(await new World(plainStore()).play(commands));

@@ -1,5 +1,5 @@
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { rewoundRecord } from "../../src/scheduler/ahead.js";
 import { lmdbStore, memoryStore, rewindTasks, type TaskRecord } from "../../src/scheduler/index.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -21,7 +21,7 @@ async function leftBehind(fails = false) {
 }
 
 describe("records ahead of the clock", () => {
-  it("are told of at initialize, with the tasks and until when they are silent", async () => {
+  test("are told of at initialize, with the tasks and until when they are silent", async () => {
     const store = await leftBehind();
     const { host, scheduler, of } = rig(MONDAY, { store });
     const task = quickTask(host.clock.now);
@@ -34,7 +34,7 @@ describe("records ahead of the clock", () => {
     expect(task.starts).toEqual([]);
   });
 
-  it.each(["cronSince", "lastAttemptAt", "lastSuccessAt", "lastFailureAt"])(
+  test.each(["cronSince", "lastAttemptAt", "lastSuccessAt", "lastFailureAt"])(
     "whatever they remember: %s",
     async (field) => {
       const store = memoryStore([taskRecord({ name: "a", [field]: MONDAY + 2 * MINUTE })]);
@@ -44,7 +44,7 @@ describe("records ahead of the clock", () => {
     },
   );
 
-  it("a clock that was corrected a little, or a retry that is due later, is no news", async () => {
+  test("a clock that was corrected a little, or a retry that is due later, is no news", async () => {
     const near = taskRecord({ name: "a", lastAttemptAt: MONDAY + MINUTE, pendingRetryUntil: AHEAD });
     const { scheduler, of } = rig(MONDAY, { store: memoryStore([near]) });
     await scheduler.initialize([["a", "* * * * *", () => {}, 0]]);
@@ -53,7 +53,7 @@ describe("records ahead of the clock", () => {
 });
 
 describe("rewindTasks", () => {
-  it.each([false, true])("what is rewound counts from now on, and nothing runs twice (failed: %s)", async (fails) => {
+  test.each([false, true])("what is rewound counts from now on, and nothing runs twice (failed: %s)", async (fails) => {
     const store = await leftBehind(fails);
     expect(await rewindTasks(store, MONDAY + 30_000)).toEqual(["a"]);
     const { host, scheduler, of } = rig(MONDAY + 30_000, { store });
@@ -65,7 +65,7 @@ describe("rewindTasks", () => {
     expect(task.starts).toEqual([...retries, MONDAY + 10 * MINUTE]);
   });
 
-  it("changes nothing that is not ahead, nor what it cannot read, nor what is no longer listed", async () => {
+  test("changes nothing that is not ahead, nor what it cannot read, nor what is no longer listed", async () => {
     const past = taskRecord({ name: "past", lastAttemptAt: MONDAY - 5, pendingRetryUntil: AHEAD });
     const broken = { name: "broken", lastAttemptAt: "soon" } as unknown as TaskRecord;
     const gone = taskRecord({ name: "gone", lastAttemptAt: AHEAD, removedAt: AHEAD });
@@ -76,7 +76,7 @@ describe("rewindTasks", () => {
     expect(rewoundRecord(past, MONDAY)).toBe(past);
   });
 
-  it("lets go of the store, and is refused while a scheduler holds it", async () => {
+  test("lets go of the store, and is refused while a scheduler holds it", async () => {
     const directory = path.join(temporary(), "store");
     const { scheduler } = rig(MONDAY, { store: lmdbStore(directory) });
     await scheduler.initialize([["a", "0 0 30 2 *", () => {}, 0]]);
@@ -86,7 +86,7 @@ describe("rewindTasks", () => {
     expect(await rewindTasks(lmdbStore(directory), MONDAY - MINUTE)).toEqual([]);
   });
 
-  it.each([Number.NaN, 1.5])("refuses what is no instant: %s", async (now) => {
+  test.each([Number.NaN, 1.5])("refuses what is no instant: %s", async (now) => {
     await expect(rewindTasks(memoryStore(), now)).rejects.toThrow("not an instant");
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   CronCalculationError,
   FieldParseError,
@@ -20,7 +20,7 @@ function thrown(action: () => unknown): unknown {
 }
 
 describe("parseCron", () => {
-  it("exposes the five value sets and which day field was literally *", () => {
+  test("exposes the five value sets and which day field was literally *", () => {
     const cron = parseCron("0,30 1-3 15 * 1,5");
     expect(cron).toEqual({
       minutes: [0, 30],
@@ -35,7 +35,7 @@ describe("parseCron", () => {
     expect([parseCron("0 0 * * 1").dayIsStar, parseCron("0 0 1-31 * 1").dayIsStar]).toEqual([true, false]);
   });
 
-  it.each([
+  test.each([
     ["too few fields", "* * *", "expression"],
     ["steps", "*/15 * * * *", "minute"],
     ["names", "0 0 * * mon", "weekday"],
@@ -52,13 +52,13 @@ describe("parseCron", () => {
     expect((error as Error).message).toMatch(new RegExp(`: ${field} field `));
   });
 
-  it("the cause is the error of the field", () => {
+  test("the cause is the error of the field", () => {
     const error = thrown(() => parseCron("0 24 * * *")) as Error;
     expect(error.cause).toBeInstanceOf(FieldParseError);
     expect(error.cause).toMatchObject({ fieldName: "hour", fieldValue: "24" });
   });
 
-  it("something that is no text is refused as an expression", () => {
+  test("something that is no text is refused as an expression", () => {
     expect(thrown(() => parseCron(5 as unknown as string))).toMatchObject({
       message: 'Invalid cron expression "5": expression field must be a string',
     });
@@ -66,7 +66,7 @@ describe("parseCron", () => {
 });
 
 describe("questions to an expression", () => {
-  it.each([
+  test.each([
     ["anywhere in the minute", "30 12 * * *", "2026-01-05T12:30:59.999Z", "UTC", true],
     ["the minute after", "30 12 * * *", "2026-01-05T12:31:00Z", "UTC", false],
     ["in a zone", "30 13 * * *", "2026-01-05T12:30:10Z", "Europe/Berlin", true],
@@ -77,7 +77,7 @@ describe("questions to an expression", () => {
     expect(matchesCron(parseCron(cron), new Date(instant), zone)).toBe(expected);
   });
 
-  it.each([
+  test.each([
     ["strictly after the minute of the argument", "30 12 * * *", "2026-01-05T12:30:20Z", "2026-01-06T12:30:00Z"],
     ["also at its very start", "* * * * *", "2026-01-05T12:30:00Z", "2026-01-05T12:31:00Z"],
     ["before it", "30 12 * * *", "2026-01-05T12:29:59.999Z", "2026-01-05T12:30:00Z"],
@@ -86,7 +86,7 @@ describe("questions to an expression", () => {
     expect(nextOccurrence(cron, at(from), "UTC")).toBe(at(expected));
   });
 
-  it.each([
+  test.each([
     ["inclusive", "30 12 * * *", "2026-01-05T12:30:00Z", "2026-01-05T12:30:00Z"],
     ["within the minute", "30 12 * * *", "2026-01-05T12:30:59Z", "2026-01-05T12:30:00Z"],
     ["before it", "30 12 * * *", "2026-01-05T12:29:59.999Z", "2026-01-04T12:30:00Z"],
@@ -94,14 +94,14 @@ describe("questions to an expression", () => {
     expect(previousOccurrence(cron, at(from), "UTC")).toBe(at(expected));
   });
 
-  it("S3: the next occurrence leaps over a gap and meets both minutes of an overlap", () => {
+  test("S3: the next occurrence leaps over a gap and meets both minutes of an overlap", () => {
     const next = (from: string) => new Date(nextOccurrence("30 2 * * *", at(from), "Europe/Berlin")).toISOString();
     expect(next("2026-03-28T12:00:00Z")).toBe("2026-03-30T00:30:00.000Z");
     expect(next("2026-10-25T00:00:00Z")).toBe("2026-10-25T00:30:00.000Z");
     expect(next("2026-10-25T00:30:00Z")).toBe("2026-10-25T01:30:00.000Z");
   });
 
-  it("S4: an impossible day has neither a next nor a previous occurrence", () => {
+  test("S4: an impossible day has neither a next nor a previous occurrence", () => {
     const from = at("2026-01-05T00:00:00Z");
     const error = thrown(() => nextOccurrence("0 0 30 2 *", from, "UTC"));
     expect(error).toBeInstanceOf(CronCalculationError);
@@ -115,7 +115,7 @@ describe("questions to an expression", () => {
     expect(matchesCron("0 0 30 2 *", from, "UTC")).toBe(false);
   });
 
-  it("a zone or an instant that does not exist is a RangeError", () => {
+  test("a zone or an instant that does not exist is a RangeError", () => {
     expect(thrown(() => nextOccurrence("* * * * *", 0, "Middle/Earth"))).toBeInstanceOf(RangeError);
     expect(thrown(() => nextOccurrence("* * * * *", Number.NaN, "UTC"))).toBeInstanceOf(RangeError);
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as path from "node:path";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as library from "../../src/scheduler/index.js";
 import { temporaryDirectories } from "../support/temporary.js";
 import { examplesOf, matches, removeExamples, run } from "./testing/support/examples.js";
@@ -53,13 +53,13 @@ describe("the guide", () => {
   afterEach(() => process.chdir(home));
   afterAll(removeExamples);
 
-  it.each(EXAMPLES)("$name prints what it says", async ({ name, example }) => {
+  test.each(EXAMPLES)("$name prints what it says", async ({ name, example }) => {
     const printed = await run(name, example);
     const unexpected = printed.filter((line, i) => !matches(line, example.prints[i] ?? ""));
     expect({ unexpected, lines: printed.length }).toEqual({ unexpected: [], lines: example.prints.length });
   });
 
-  it("names every event of the Declarative Scheduler with its fields", () => {
+  test("names every event of the Declarative Scheduler with its fields", () => {
     const union = TYPES.split("export type SchedulerEvent")[1]?.split("export type RunCause")[0] ?? "";
     const members = union.split(/\n {2}\| /).slice(1);
     const types = members.map((member) => /type: "(\w+)"/.exec(member)?.[1]);
@@ -71,14 +71,14 @@ describe("the guide", () => {
     expect(told.sort()).toEqual(expected.sort());
   });
 
-  it("names every option", () => {
+  test("names every option", () => {
     const options = TYPES.split("export interface SchedulerOptions {")[1]?.split("\n}")[0] ?? "";
     const names = [...options.matchAll(/readonly (\w+)\?:/g)].map(([, name]) => name);
     expect(rowsOf("Options").map(([, name]) => quoted(name)[0])).toEqual(expect.arrayContaining(names));
     expect(rowsOf("Options")).toHaveLength(names.length);
   });
 
-  it("names every error of the Declarative Scheduler with its code and its facts", () => {
+  test("names every error of the Declarative Scheduler with its code and its facts", () => {
     const classes = Object.keys(library).filter((name) => name.endsWith("Error") && name !== "SchedulerError");
     expect(ERRORS.map(({ name }) => name).sort()).toEqual(classes.sort());
     const told = rowsOf("Errors").map(([, name, code, facts]) => [quoted(name)[0], quoted(code)[0], quoted(facts)]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ERRORS } from "../../src/core/base/errors/registry.js";
 import {
   CronCalculationError,
@@ -27,7 +27,7 @@ const place = { registrationIndex: 3, taskName: "backup" };
 const syntax = new InvalidCronExpressionError("61 * * * *", "minute", "value 61 is out of range (0-59)");
 
 describe("Error taxonomy: name, message, details and code", () => {
-  it.each<[string, SchedulerError, string, object, string]>([
+  test.each<[string, SchedulerError, string, object, string]>([
     [
       "RegistrationsNotArrayError",
       new RegistrationsNotArrayError(),
@@ -170,7 +170,7 @@ describe("Error taxonomy: name, message, details and code", () => {
     expect(String(error)).toBe(`${name}: ${message}`);
   });
 
-  it("the four deserialisation errors are found by their base class", () => {
+  test("the four deserialisation errors are found by their base class", () => {
     const errors = [
       new TaskMissingFieldError("name"),
       new TaskInvalidTypeError("name", 1, "string"),
@@ -180,7 +180,7 @@ describe("Error taxonomy: name, message, details and code", () => {
     for (const error of errors) expect(error).toBeInstanceOf(TaskTryDeserializeError);
   });
 
-  it("wrapping keeps the original as cause", () => {
+  test("wrapping keeps the original as cause", () => {
     expect(new CronExpressionInvalidError(syntax, place).cause).toBe(syntax);
     expect(new CronCalculationError("x", "y", cause).cause).toBe(cause);
     expect(new TaskStoreError("claim", cause).cause).toBe(cause);

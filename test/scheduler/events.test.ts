@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { memoryStore, type SchedulerEvent } from "../../src/scheduler/index.js";
 import { MONDAY, manualTask, quickTask, rigs, settle, VirtualHost } from "./support.js";
 
@@ -6,7 +6,7 @@ const rig = rigs();
 const MINUTE = 60_000;
 
 describe("events, by the names of the specification", () => {
-  it("from initialize to stop", async () => {
+  test("from initialize to stop", async () => {
     const { host, scheduler, types, events } = rig(MONDAY);
     const task = manualTask(host.clock.now);
     await scheduler.initialize([["a", "* * * * *", task.callback, 0]]);
@@ -39,7 +39,7 @@ describe("events, by the names of the specification", () => {
     expect(events[5]).toEqual({ type: "TaskRunCompleted", at: MONDAY, name: "a", startedAt: MONDAY });
   });
 
-  it.each([
+  test.each([
     ["throws", () => () => void raise()],
     ["rejects", () => async () => raise()],
   ])("a listener that %s breaks nothing and is logged", async (_, make) => {
@@ -61,7 +61,7 @@ describe("events, by the names of the specification", () => {
     expect(logged[0]).toMatch(/^an event listener/);
   });
 
-  it("a logger that throws breaks nothing", async () => {
+  test("a logger that throws breaks nothing", async () => {
     const host = new VirtualHost(MONDAY);
     const task = quickTask(host.clock.now, true);
     const logger = { debug: raise, info: raise, warn: raise, error: raise };
@@ -77,7 +77,7 @@ function raise(): never {
 }
 
 describe("EvaluationLate (R1, R2)", () => {
-  it("a start later than the target says by how much", async () => {
+  test("a start later than the target says by how much", async () => {
     const { host, scheduler, of } = rig(MONDAY + 1);
     await scheduler.initialize([["a", "1 * * * *", async () => {}, 0]]);
     await host.jumpTo(MONDAY + 11 * MINUTE);
@@ -86,7 +86,7 @@ describe("EvaluationLate (R1, R2)", () => {
     ]);
   });
 
-  it("counts from the first of several missed minutes", async () => {
+  test("counts from the first of several missed minutes", async () => {
     const { host, scheduler, of } = rig(MONDAY);
     await scheduler.initialize([["a", "* * * * *", async () => {}, 0]]);
     await host.jumpTo(MONDAY + 5 * MINUTE);
@@ -96,7 +96,7 @@ describe("EvaluationLate (R1, R2)", () => {
     expect(of("TaskRunStarted").map(({ dueAt }) => dueAt)).toEqual([MONDAY, MONDAY + 5 * MINUTE]);
   });
 
-  it.each([
+  test.each([
     ["on time", 10_000],
     ["at the target", MINUTE],
   ])("is silent: %s", async (_, lateByMs) => {
@@ -107,7 +107,7 @@ describe("EvaluationLate (R1, R2)", () => {
     expect(of("EvaluationLate")).toEqual([]);
   });
 
-  it("is silent after downtime and after a long run: neither is the scheduler's lateness", async () => {
+  test("is silent after downtime and after a long run: neither is the scheduler's lateness", async () => {
     const store = memoryStore();
     const first = rig(MONDAY + 1, { store });
     await first.scheduler.initialize([["a", "1 * * * *", async () => {}, 0]]);

@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { runInNewContext } from "node:vm";
 import pino from "pino";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import {
   createScheduler,
   memoryStore,
@@ -18,7 +18,7 @@ const MINUTE = 60_000;
 
 describe("P4: stop inside a listener", () => {
   const stops = ["TaskRunStarted", "TaskRetryStarted", "TaskRetryPreempted", "EvaluationLate"] as const;
-  it.each(stops)("of %s: the callback does not start, and stays owed", async (type) => {
+  test.each(stops)("of %s: the callback does not start, and stays owed", async (type) => {
     const store = memoryStore();
     const host = new VirtualHost(MONDAY);
     const events: SchedulerEvent[] = [];
@@ -53,7 +53,7 @@ describe("P4: stop inside a listener", () => {
 describe("the zone", () => {
   const clock = { now: () => MONDAY, timeZone: () => "Europe/Berlim" };
 
-  it.each<[string, SchedulerOptions]>([
+  test.each<[string, SchedulerOptions]>([
     ["of an injected clock", { clock }],
     ["of the option", { timeZone: "Europe/Berlim" }],
     ["that is no text", { timeZone: 5 as unknown as string }],
@@ -66,7 +66,7 @@ describe("the zone", () => {
     });
   });
 
-  it("the option wins over the clock", async () => {
+  test("the option wins over the clock", async () => {
     const { host, scheduler } = rig(at("2026-01-05T00:30:00Z"), { timeZone: "Asia/Tokyo" });
     const task = quickTask(host.clock.now);
     await scheduler.initialize([["a", "0 10 * * *", task.callback, 0]]);
@@ -74,7 +74,7 @@ describe("the zone", () => {
     expect(task.starts).toEqual([at("2026-01-05T01:00:00Z")]);
   });
 
-  it("one that is lost later leaves the last one in force, and is told of", async () => {
+  test("one that is lost later leaves the last one in force, and is told of", async () => {
     const host = new VirtualHost(at("2026-01-05T00:30:00Z"), "Asia/Tokyo");
     const said: string[] = [];
     const logger = { ...silentLogger, error: (_: object, text: string) => said.push(text) };
@@ -89,7 +89,7 @@ describe("the zone", () => {
 });
 
 describe("the logger", () => {
-  it("Pino prints why a run failed, and why a store does", async () => {
+  test("Pino prints why a run failed, and why a store does", async () => {
     const lines: string[] = [];
     const stream = new PassThrough().on("data", (line) => lines.push(String(line)));
     const { host, scheduler } = rig(MONDAY, { logger: pino({ level: "debug" }, stream) });
@@ -108,7 +108,7 @@ describe("the logger", () => {
     unhandled.length = 0;
   });
 
-  it.each<[string, (error: Error) => unknown]>([
+  test.each<[string, (error: Error) => unknown]>([
     ["promises", (error) => Promise.reject(error)],
     ["promises of another realm", runInNewContext("(error) => Promise.reject(error)")],
   ])("one whose %s reject breaks nothing", async (_, reject) => {
@@ -123,7 +123,7 @@ describe("the logger", () => {
     expect([task.starts.length, unhandled]).toEqual([2, []]);
   });
 
-  it("what the caller is told by a rejection is no louder than information", async () => {
+  test("what the caller is told by a rejection is no louder than information", async () => {
     const loud: string[] = [];
     const say = (_: object, text: string) => loud.push(text);
     const { scheduler } = rig(MONDAY, { logger: { ...silentLogger, warn: say, error: say } });
@@ -136,7 +136,7 @@ describe("the logger", () => {
 });
 
 describe("a sleeper that does not sleep", () => {
-  it.each<[string, () => unknown]>([
+  test.each<[string, () => unknown]>([
     ["an async function", async () => {}],
     ["a function that returns nothing", () => {}],
   ])("%s: timers fire, stop resolves, and it is told of once", async (_, sleep) => {
@@ -153,7 +153,7 @@ describe("a sleeper that does not sleep", () => {
   });
 });
 
-it("the portions of a large burst leave the event loop its turn in between, with a store in memory too", async () => {
+test("the portions of a large burst leave the event loop its turn in between, with a store in memory too", async () => {
   const { host, scheduler } = rig(MONDAY + 1);
   const PORTION = SCHEDULER_LIMITS.tasksPerTransaction;
   let turn = 0;
@@ -172,7 +172,7 @@ it("the portions of a large burst leave the event loop its turn in between, with
   expect([...startedIn.values()]).toEqual(Array.from({ length: 5 }, () => PORTION));
 });
 
-it.each<[string, () => unknown]>([
+test.each<[string, () => unknown]>([
   ["a plain function", () => {}],
   ["a function that returns a number", () => 5],
   ["an async function that does", async () => 5],
@@ -183,7 +183,7 @@ it.each<[string, () => unknown]>([
   expect(of("TaskRunCompleted")).toHaveLength(2);
 });
 
-it("an empty directory is refused at initialize, and nothing is written to the working directory", async () => {
+test("an empty directory is refused at initialize, and nothing is written to the working directory", async () => {
   const scheduler = createScheduler({ directory: "", logger: silentLogger });
   await expect(scheduler.initialize([])).rejects.toMatchObject({
     name: "SchedulerInitializationError",
@@ -191,7 +191,7 @@ it("an empty directory is refused at initialize, and nothing is written to the w
   });
 });
 
-it("options may be undefined: each has its default", async () => {
+test("options may be undefined: each has its default", async () => {
   const options: SchedulerOptions = { directory: process.env["KRON_NO_SUCH_VARIABLE"], timeZone: undefined };
   const scheduler = createScheduler({ ...options, clock: undefined, store: memoryStore() });
   await scheduler.initialize([]);

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { hostClock, hostId, hostLogger, hostSleeper, hostTimeZone } from "../../src/scheduler/host.js";
 import { createScheduler, memoryStore } from "../../src/scheduler/index.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -26,7 +26,7 @@ describe("the zone of the host", () => {
     return path.join(directory, "localtime");
   }
 
-  it.each([
+  test.each([
     ["a zone", "zoneinfo/Europe/Berlin", "Europe/Berlin"],
     ["the posix tree", "zoneinfo/posix/America/New_York", "America/New_York"],
     ["three parts", "zoneinfo/America/Argentina/Salta", "America/Argentina/Salta"],
@@ -34,7 +34,7 @@ describe("the zone of the host", () => {
     expect(hostTimeZone(link(target))).toBe(expected);
   });
 
-  it.each([
+  test.each([
     ["no link", "/nowhere/localtime"],
     ["a zone that nobody knows", ""],
   ])("else it is what the engine says: %s", (_, file) => {
@@ -42,7 +42,7 @@ describe("the zone of the host", () => {
     expect(hostTimeZone(shown)).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone);
   });
 
-  it("TZ wins, and may change while the process runs", () => {
+  test("TZ wins, and may change while the process runs", () => {
     process.env["TZ"] = "Asia/Tokyo";
     expect(hostTimeZone(link("zoneinfo/Europe/Berlin"))).toBe("Asia/Tokyo");
     process.env["TZ"] = "Australia/Lord_Howe";
@@ -51,7 +51,7 @@ describe("the zone of the host", () => {
 });
 
 describe("the sleeper of the host", () => {
-  it("wake ends the sleep under way; without one it does nothing", async () => {
+  test("wake ends the sleep under way; without one it does nothing", async () => {
     const sleeper = hostSleeper();
     sleeper.wake();
     const sleeping = sleeper.sleep(3_600_000);
@@ -62,13 +62,13 @@ describe("the sleeper of the host", () => {
   });
 });
 
-it("identifiers differ, the clock is the host's", () => {
+test("identifiers differ, the clock is the host's", () => {
   expect(hostId()).not.toBe(hostId());
   const before = Date.now();
   expect(hostClock.now()).toBeGreaterThanOrEqual(before);
 });
 
-it("without a logger only warnings and errors are shown", async () => {
+test("without a logger only warnings and errors are shown", async () => {
   const [warn, error] = [vi.spyOn(console, "warn"), vi.spyOn(console, "error")].map((spy) => spy.mockReturnValue());
   const log = vi.spyOn(console, "log");
   hostLogger.debug({}, "quiet");
@@ -81,7 +81,7 @@ it("without a logger only warnings and errors are shown", async () => {
   vi.restoreAllMocks();
 });
 
-it("a scheduler on the host's own clock, sleeper and identifiers runs a task in its minute", async () => {
+test("a scheduler on the host's own clock, sleeper and identifiers runs a task in its minute", async () => {
   const scheduler = createScheduler({ store: memoryStore() });
   await new Promise<void>((started) => {
     void scheduler.initialize([["now", "* * * * *", async () => started(), 0]]);

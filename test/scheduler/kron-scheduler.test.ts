@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import {
   createKronScheduler,
   createScheduler,
@@ -29,7 +29,7 @@ function kron(host: VirtualHost, options: SchedulerOptions = {}) {
 }
 
 describe("createKronScheduler", () => {
-  it("has two methods more; createScheduler has not, and speaks POSIX only", async () => {
+  test("has two methods more; createScheduler has not, and speaks POSIX only", async () => {
     const { scheduler } = kron(new VirtualHost(MONDAY));
     expect(Object.keys(scheduler)).toEqual(["initialize", "stop", "nextRun", "trigger"]);
     expect(Object.isFrozen(scheduler)).toBe(true);
@@ -42,7 +42,7 @@ describe("createKronScheduler", () => {
     await expect(posix.initialize([five] as never)).rejects.toMatchObject({ code: "registration-shape" });
   });
 
-  it("runs steps, names and macros", async () => {
+  test("runs steps, names and macros", async () => {
     const host = new VirtualHost(MONDAY + 1);
     const { scheduler } = kron(host);
     const [steps, names, macro] = [quickTask(host.clock.now), quickTask(host.clock.now), quickTask(host.clock.now)];
@@ -59,7 +59,7 @@ describe("createKronScheduler", () => {
     expect(macro.starts).toEqual([MONDAY + 1, MONDAY + day, MONDAY + 2 * day]);
   });
 
-  it("every task in its zone, through changes of the clocks, wherever the host travels", async () => {
+  test("every task in its zone, through changes of the clocks, wherever the host travels", async () => {
     const host = new VirtualHost(at("2026-03-28T12:00:01Z"), "UTC");
     const { scheduler } = kron(host);
     const tasks = ["Europe/Berlin", "America/New_York", undefined].map((timeZone) => ({
@@ -81,7 +81,7 @@ describe("createKronScheduler", () => {
     ]);
   });
 
-  it("a minute that comes twice in the zone of a task runs twice", async () => {
+  test("a minute that comes twice in the zone of a task runs twice", async () => {
     const host = new VirtualHost(at("2026-10-24T12:00:01Z"), "UTC");
     const { scheduler } = kron(host);
     const task = quickTask(host.clock.now);
@@ -90,7 +90,7 @@ describe("createKronScheduler", () => {
     expect(task.starts).toEqual([at("2026-10-25T00:30:00Z"), at("2026-10-25T01:30:00Z")]);
   });
 
-  it("another zone is another schedule: told of, its past never fires, the history stays", async () => {
+  test("another zone is another schedule: told of, its past never fires, the history stays", async () => {
     const store = memoryStore();
     const host = new VirtualHost(at("2026-01-05T12:00:00Z"));
     const first = kron(host, { store });
@@ -127,7 +127,7 @@ describe("createKronScheduler", () => {
 });
 
 describe("nextRun", () => {
-  it("names the next start: an occurrence, a retry, or what is owed now", async () => {
+  test("names the next start: an occurrence, a retry, or what is owed now", async () => {
     const host = new VirtualHost(MONDAY + 1);
     const { scheduler } = kron(host);
     const task = manualTask(host.clock.now);
@@ -148,7 +148,7 @@ describe("nextRun", () => {
     expect(scheduler.nextRun("a")).toBe(MONDAY + 7 * HOUR);
   });
 
-  it("of a task and of a scheduler that are not there", async () => {
+  test("of a task and of a scheduler that are not there", async () => {
     const { scheduler } = kron(new VirtualHost(MONDAY));
     const refused = (reason: string) => expect.objectContaining({ code: "task-unavailable", reason });
     expect(() => scheduler.nextRun("a")).toThrow(refused("the scheduler is not running"));
@@ -171,7 +171,7 @@ describe("trigger", () => {
     return { host, task, ...rig };
   }
 
-  it("runs the task now, durably, and its occurrences go on", async () => {
+  test("runs the task now, durably, and its occurrences go on", async () => {
     const { host, task, scheduler, events, store } = await scene();
     host.now = MONDAY + HOUR;
     expect(await scheduler.trigger("a")).toBe("started");
@@ -185,7 +185,7 @@ describe("trigger", () => {
     expect(task.starts).toEqual([MONDAY + HOUR, MONDAY + 12 * HOUR]);
   });
 
-  it("at once after initialize, and several at a time, are one start", async () => {
+  test("at once after initialize, and several at a time, are one start", async () => {
     const host = new VirtualHost(MONDAY + 1);
     const { scheduler } = kron(host);
     const task = quickTask(host.clock.now);
@@ -195,7 +195,7 @@ describe("trigger", () => {
     expect(task.starts).toHaveLength(1);
   });
 
-  it("a task that runs is left alone, and nothing is owed afterwards", async () => {
+  test("a task that runs is left alone, and nothing is owed afterwards", async () => {
     const host = new VirtualHost(MONDAY + 1);
     const { scheduler } = kron(host);
     const task = manualTask(host.clock.now);
@@ -207,7 +207,7 @@ describe("trigger", () => {
     expect(task.starts).toHaveLength(1);
   });
 
-  it("takes the place of a retry; its own failure is retried", async () => {
+  test("takes the place of a retry; its own failure is retried", async () => {
     const { host, task, scheduler, events } = await scene(true);
     await scheduler.trigger("a");
     await settle();
@@ -219,7 +219,7 @@ describe("trigger", () => {
     expect(task.starts.map((ms) => ms - MONDAY - 1)).toEqual([0, 5 * MINUTE, 15 * MINUTE]);
   });
 
-  it("what cannot be written does not start, and is told; later it is not owed", async () => {
+  test("what cannot be written does not start, and is told; later it is not owed", async () => {
     const inner = memoryStore();
     let isBroken = false;
     const store = {
@@ -235,7 +235,7 @@ describe("trigger", () => {
     expect(await scheduler.trigger("a")).toBe("started");
   });
 
-  it("asked for while a claim is being written, it is not forgotten", async () => {
+  test("asked for while a claim is being written, it is not forgotten", async () => {
     const inner = memoryStore();
     let hold: Promise<void> = Promise.resolve();
     const store = {
@@ -258,7 +258,7 @@ describe("trigger", () => {
     expect(task.starts).toHaveLength(1);
   });
 
-  it("stopped before it could start: refused, and the callback is not called", async () => {
+  test("stopped before it could start: refused, and the callback is not called", async () => {
     const { task, scheduler } = await scene();
     const outcome = scheduler.trigger("a");
     const refused = expect(outcome).rejects.toMatchObject({
@@ -269,7 +269,7 @@ describe("trigger", () => {
     expect(task.starts).toEqual([]);
   });
 
-  it("taken over by another scheduler: refused", async () => {
+  test("taken over by another scheduler: refused", async () => {
     const { host, task, scheduler, store } = await scene();
     host.now += MINUTE;
     await store.transact((records) => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createScheduler, memoryStore, type Registration, type SchedulerOptions } from "../../src/scheduler/index.js";
 import {
   MONDAY,
@@ -25,11 +25,11 @@ function outcome(promise: Promise<void>): Promise<string> {
 }
 
 describe("the surface", () => {
-  it("is exactly initialize and stop", () => {
+  test("is exactly initialize and stop", () => {
     expect(Object.keys(createScheduler())).toEqual(["initialize", "stop"]);
   });
 
-  it("nothing that is injected is looked at before it is needed", async () => {
+  test("nothing that is injected is looked at before it is needed", async () => {
     const touched: string[] = [];
     const options = new Proxy<SchedulerOptions>(
       { store: memoryStore() },
@@ -47,7 +47,7 @@ describe("the surface", () => {
 });
 
 describe("validation comes first and touches nothing", () => {
-  it("the error arrives as an already rejected promise, before any other promise job", async () => {
+  test("the error arrives as an already rejected promise, before any other promise job", async () => {
     const store = memoryStore();
     const { scheduler } = rig(MONDAY, { store });
     const order: string[] = [];
@@ -57,7 +57,7 @@ describe("validation comes first and touches nothing", () => {
     expect(await recordsOf(store)).toEqual([]);
   });
 
-  it("an invalid list leaves the scheduler uninitialized and tells so; a valid one is then accepted (P21)", async () => {
+  test("an invalid list leaves the scheduler uninitialized and tells so; a valid one is then accepted (P21)", async () => {
     const { scheduler, types, of } = rig(MONDAY);
     const message = await outcome(scheduler.initialize(null as unknown as Registration[]));
     expect(message).toBe("Registrations must be an array");
@@ -66,7 +66,7 @@ describe("validation comes first and touches nothing", () => {
     await scheduler.initialize(LIST);
   });
 
-  it("a list that changes after the call changes nothing", async () => {
+  test("a list that changes after the call changes nothing", async () => {
     const { host, scheduler } = rig(MONDAY);
     const task = quickTask(host.clock.now);
     const list: Registration[] = [["a", "0 0 * * *", task.callback, 0]];
@@ -77,7 +77,7 @@ describe("validation comes first and touches nothing", () => {
     expect(task.starts).toEqual([MONDAY]);
   });
 
-  it("a list that throws when it is looked at is refused, not thrown", async () => {
+  test("a list that throws when it is looked at is refused, not thrown", async () => {
     const { scheduler } = rig(MONDAY);
     const list = new Proxy<Registration[]>([], {
       get: () => {
@@ -88,7 +88,7 @@ describe("validation comes first and touches nothing", () => {
   });
 });
 
-it("an identifier that is none is refused before the store is touched", async () => {
+test("an identifier that is none is refused before the store is touched", async () => {
   const { scheduler, store } = rig(MONDAY, { newId: () => "" });
   expect(await outcome(scheduler.initialize(LIST))).toBe(
     "Cannot initialize scheduler: newId must return a non-empty string",
@@ -100,14 +100,14 @@ describe("calls in every state", () => {
   const initializing = "Cannot initialize scheduler: scheduler is already initializing";
   const running = "Cannot initialize scheduler: scheduler is already running";
 
-  it("of several concurrent calls only the first proceeds", async () => {
+  test("of several concurrent calls only the first proceeds", async () => {
     const { scheduler, of } = rig(MONDAY);
     const calls = [scheduler.initialize(LIST), scheduler.initialize(LIST), scheduler.initialize([])];
     expect(await Promise.all(calls.map(outcome))).toEqual(["resolved", initializing, initializing]);
     expect(of("SchedulerInitializationStarted")).toHaveLength(1);
   });
 
-  it("Idempotency: identical lists while running are refused and change nothing", async () => {
+  test("Idempotency: identical lists while running are refused and change nothing", async () => {
     const { host, scheduler, store, types } = rig(MONDAY);
     const task = quickTask(host.clock.now);
     const list: readonly Registration[] = [["a", "* * * * *", task.callback, 0]];
@@ -122,7 +122,7 @@ describe("calls in every state", () => {
     expect(task.starts).toEqual([MONDAY, MONDAY + MINUTE]);
   });
 
-  it("stop before any initialize resolves and tells nothing; stops repeated and concurrent all resolve", async () => {
+  test("stop before any initialize resolves and tells nothing; stops repeated and concurrent all resolve", async () => {
     const { scheduler, types } = rig(MONDAY);
     await scheduler.stop();
     expect(types()).toEqual([]);
@@ -132,7 +132,7 @@ describe("calls in every state", () => {
     expect(types().filter((type) => type === "SchedulerStopped")).toHaveLength(1);
   });
 
-  it("stop during initialize waits for it, and then nothing runs", async () => {
+  test("stop during initialize waits for it, and then nothing runs", async () => {
     const { host, scheduler, store } = rig(MONDAY);
     const task = quickTask(host.clock.now);
     const order: string[] = [];
@@ -148,7 +148,7 @@ describe("calls in every state", () => {
     expect((await recordOf(store, "a")).lastAttemptAt).toBeNull();
   });
 
-  it("stop during a failing initialize resolves", async () => {
+  test("stop during a failing initialize resolves", async () => {
     const store = { transact: () => Promise.reject(new Error("disk full")) };
     const { scheduler } = rig(MONDAY, { store });
     const initialized = outcome(scheduler.initialize(LIST));
@@ -156,7 +156,7 @@ describe("calls in every state", () => {
     expect(await initialized).toBe("Task store failed to reconcile: disk full");
   });
 
-  it("stop called by a listener at the last event of initialize counts", async () => {
+  test("stop called by a listener at the last event of initialize counts", async () => {
     const host = new VirtualHost(MONDAY);
     const task = quickTask(host.clock.now);
     const stops: Promise<void>[] = [];
@@ -172,7 +172,7 @@ describe("calls in every state", () => {
     expect(task.starts).toEqual([]);
   });
 
-  it("P20: a stop that a listener calls while another begins waits as well", async () => {
+  test("P20: a stop that a listener calls while another begins waits as well", async () => {
     const host = new VirtualHost(MONDAY);
     const task = manualTask(host.clock.now);
     const order: string[] = [];
@@ -193,14 +193,14 @@ describe("calls in every state", () => {
     expect(order).toEqual(["run ends", "stopped"]);
   });
 
-  it("P22: a valid list right after a refused one is accepted", async () => {
+  test("P22: a valid list right after a refused one is accepted", async () => {
     const { scheduler } = rig(MONDAY);
     const calls = [scheduler.initialize([["a", "bad", run, 0]]), scheduler.initialize(LIST)];
     const [refused, accepted] = await Promise.all(calls.map(outcome));
     expect([refused?.slice(0, 23), accepted]).toEqual(["Invalid cron expression", "resolved"]);
   });
 
-  it("a stopped scheduler can be initialized again, under a new identifier", async () => {
+  test("a stopped scheduler can be initialized again, under a new identifier", async () => {
     const { host, scheduler, of } = rig(MONDAY);
     const task = quickTask(host.clock.now);
     await scheduler.initialize(LIST);
@@ -212,7 +212,7 @@ describe("calls in every state", () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it("P22: initialize during a stop waits for it; an invalid list is refused at once", async () => {
+  test("P22: initialize during a stop waits for it; an invalid list is refused at once", async () => {
     const { host, scheduler, types } = rig(MONDAY);
     const [old, young] = [manualTask(host.clock.now), quickTask(host.clock.now)];
     await scheduler.initialize([["a", "* * * * *", old.callback, 0]]);
@@ -237,7 +237,7 @@ describe("calls in every state", () => {
     ]);
   });
 
-  it("stop while an initialize waits for the stop before: both happen, and nothing runs", async () => {
+  test("stop while an initialize waits for the stop before: both happen, and nothing runs", async () => {
     const { host, scheduler } = rig(MONDAY);
     const [old, young] = [manualTask(host.clock.now), quickTask(host.clock.now)];
     await scheduler.initialize([["a", "* * * * *", old.callback, 0]]);
@@ -252,7 +252,7 @@ describe("calls in every state", () => {
 });
 
 describe("stop", () => {
-  it("P20: waits for every running callback, and for nothing else", async () => {
+  test("P20: waits for every running callback, and for nothing else", async () => {
     const { host, scheduler, store } = rig(MONDAY);
     const tasks = [manualTask(host.clock.now), manualTask(host.clock.now)];
     await scheduler.initialize(tasks.map((task, i) => [`t${i}`, "* * * * *", task.callback, MINUTE]));
@@ -272,7 +272,7 @@ describe("stop", () => {
     expect((await recordsOf(store)).map(({ runningBy }) => runningBy)).toEqual([undefined, undefined]);
   });
 
-  it("P4: a callback that stops the scheduler keeps the others of its minute from starting; they stay owed (P18)", async () => {
+  test("P4: a callback that stops the scheduler keeps the others of its minute from starting; they stay owed (P18)", async () => {
     const { scheduler, store } = rig(MONDAY);
     const stops: Promise<void>[] = [];
     const started: string[] = [];
@@ -298,7 +298,7 @@ describe("stop", () => {
     expect(again.of("Reconciled")[0]?.orphaned).toEqual([]);
   });
 
-  it("P4: a claim that becomes durable only after stop was called is taken back", async () => {
+  test("P4: a claim that becomes durable only after stop was called is taken back", async () => {
     const inner = plainStore();
     let release = (): void => {};
     let isSlow = false;
@@ -327,7 +327,7 @@ describe("stop", () => {
     expect([record.lastAttemptAt, record.runningBy]).toEqual([null, undefined]);
   });
 
-  it("ends a sleep that nobody else would end", async () => {
+  test("ends a sleep that nobody else would end", async () => {
     const scheduler = createScheduler({
       clock: { now: () => MONDAY, timeZone: () => "UTC" },
       sleeper: { sleep: () => new Promise(() => {}), wake: () => {} },

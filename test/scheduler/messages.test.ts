@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type SchedulerError, validateRegistrations } from "../../src/scheduler/index.js";
 
 const SECRET = "hunter2";
@@ -13,7 +13,7 @@ function callback(): () => Promise<void> {
 const neighbour = [SECRET, "* * * * *", callback(), 0];
 
 describe("Error throwing guarantees: a message tells of the value at fault and of nothing else", () => {
-  it.each<[title: string, bad: unknown]>([
+  test.each<[title: string, bad: unknown]>([
     ["the shape", ["a", "* * * * *", callback()]],
     ["the name", ["", "* * * * *", callback(), 0]],
     ["a twin", ["twin", "* * * * *", callback(), 0]],

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { Cron } from "croner";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { nextOccurrence } from "../../src/scheduler/index.js";
 import { temporaryDirectories } from "../support/temporary.js";
 import { removeExamples, run } from "./testing/support/examples.js";
@@ -60,25 +60,25 @@ describe("moving from another scheduler", () => {
   afterEach(() => process.chdir(home));
   afterAll(removeExamples);
 
-  it("every pair has its expectation", () => {
+  test("every pair has its expectation", () => {
     expect(fs.readdirSync(PAIRS).sort()).toEqual(EXPECTED.map(({ library }) => library));
   });
 
-  it.each(EXPECTED)("$library: the page shows the programs that are run", ({ library }) => {
+  test.each(EXPECTED)("$library: the page shows the programs that are run", ({ library }) => {
     const shown = (["before", "after"] as const).map((half) =>
       PAGE.includes(`\`\`\`js\n${programOf(library, half)}\`\`\``),
     );
     expect(shown).toEqual([true, true]);
   });
 
-  it.each(EXPECTED)("$library, after: names the next occurrence and stops", async (pair) => {
+  test.each(EXPECTED)("$library, after: names the next occurrence and stops", async (pair) => {
     const from = Date.now();
     const printed = await run(`migration ${pair.library}`, { code: programOf(pair.library, "after"), prints: [] });
     expect(answersBetween(pair, from, Date.now())).toContain(printed.join("\n"));
   });
 
   const reason = MISSING.length === 0 ? "" : ` (NOT RUN: bench/node_modules lacks ${MISSING.join(", ")})`;
-  it.skipIf(MISSING.length > 0).each(EXPECTED)(`$library, before: names the same occurrence${reason}`, (pair) => {
+  test.skipIf(MISSING.length > 0).each(EXPECTED)(`$library, before: names the same occurrence${reason}`, (pair) => {
     const from = Date.now();
     const printed = runBefore(pair.library);
     expect(answersBetween(pair, from, Date.now())).toContain(printed);
@@ -93,7 +93,7 @@ describe("moving from another scheduler", () => {
     ["0 22-2 * * *", "0 22-23,0-2 * * *"],
   ]);
 
-  it.each(TABLE)("$other is $ours", ({ other, ours }) => {
+  test.each(TABLE)("$other is $ours", ({ other, ours }) => {
     const start = Date.parse("2026-01-01T00:00:00Z");
     const theirs = new Cron(SPELLED_OUT.get(other) ?? other, { timezone: "UTC", paused: true }).nextRuns(
       60,
@@ -108,7 +108,7 @@ describe("moving from another scheduler", () => {
     expect(found).toEqual(theirs.map((date) => date.getTime()));
   });
 
-  it("the table of expressions is not empty", () => {
+  test("the table of expressions is not empty", () => {
     expect(TABLE.length).toBeGreaterThan(15);
   });
 });

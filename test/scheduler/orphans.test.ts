@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { memoryStore } from "../../src/scheduler/index.js";
 import {
   MONDAY,
@@ -32,7 +32,7 @@ async function crashed(store: ReturnType<typeof memoryStore>, cron: string, retr
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 describe.each(STORES)("orphans: %s", (_, make) => {
-  it("P19: a run cut off by a crash is restarted at once, and once, whatever cron says", async () => {
+  test("P19: a run cut off by a crash is restarted at once, and once, whatever cron says", async () => {
     const store = make();
     const dead = await crashed(store, "0 0 * * *");
     expect((await recordOf(store, "a")).runningBy).toBeTypeOf("string");
@@ -45,7 +45,7 @@ describe.each(STORES)("orphans: %s", (_, make) => {
     expect(of("TaskRunStarted")[0]).toMatchObject({ cause: "orphan", dueAt: MONDAY + 10_000 });
   });
 
-  it("P26: a late completion of the dead instance changes nothing, before the restart and after it", async () => {
+  test("P26: a late completion of the dead instance changes nothing, before the restart and after it", async () => {
     const store = make();
     const dead = await crashed(store, "0 0 * * *");
     const { host, scheduler } = rig(MONDAY + 10_000, { store });
@@ -65,7 +65,7 @@ describe.each(STORES)("orphans: %s", (_, make) => {
     task.succeed();
   });
 
-  it("P26: also when the new instance already runs the task", async () => {
+  test("P26: also when the new instance already runs the task", async () => {
     const store = make();
     const dead = await crashed(store, "0 0 * * *");
     const { host, scheduler } = rig(MONDAY + 10_000, { store });
@@ -79,7 +79,7 @@ describe.each(STORES)("orphans: %s", (_, make) => {
     task.succeed();
   });
 
-  it("P18: an orphan whose restart was itself prevented stays owed", async () => {
+  test("P18: an orphan whose restart was itself prevented stays owed", async () => {
     const store = make();
     await crashed(store, "0 0 * * *");
     const stopped = rig(MONDAY + 10_000, { store });
@@ -92,7 +92,7 @@ describe.each(STORES)("orphans: %s", (_, make) => {
     expect(task.starts).toEqual([MONDAY + 20_000]);
   });
 
-  it("P19: never after a clean stop", async () => {
+  test("P19: never after a clean stop", async () => {
     const store = make();
     const first = rig(MONDAY, { store });
     const task = quickTask(first.host.clock.now);
@@ -106,7 +106,7 @@ describe.each(STORES)("orphans: %s", (_, make) => {
     expect(task.starts).toEqual([MONDAY]);
   });
 
-  it("P16: an orphan that is absent from one list is forgotten", async () => {
+  test("P16: an orphan that is absent from one list is forgotten", async () => {
     const store = make();
     await crashed(store, "0 0 * * *");
     const { host, scheduler } = rig(MONDAY + 2 * MINUTE, { store });
@@ -119,7 +119,7 @@ describe.each(STORES)("orphans: %s", (_, make) => {
   });
 });
 
-it("every initialize has its own identifier, by newId when given", async () => {
+test("every initialize has its own identifier, by newId when given", async () => {
   const ids = ["one", "two"];
   const { scheduler, of } = rig(MONDAY, { newId: () => ids.shift() ?? "none left" });
   await scheduler.initialize([]);

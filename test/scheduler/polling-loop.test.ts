@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { PollingLoop } from "../../src/scheduler/polling-loop.js";
 import { settle } from "./support.js";
 
@@ -38,7 +38,7 @@ function loopOf(sleepMs: (loop: PollingLoop, sleeps: number) => number, sleeps =
 }
 
 describe("the polling loop", () => {
-  it("evaluates and sleeps in turns", async () => {
+  test("evaluates and sleeps in turns", async () => {
     const { protocol, end } = loopOf(() => 5);
     await settle();
     end();
@@ -46,7 +46,7 @@ describe("the polling loop", () => {
     expect(protocol).toEqual(["evaluate", "sleep 5", "evaluate", "sleep 5"]);
   });
 
-  it("a wake-up between the question how long to sleep and the sleep is not lost", async () => {
+  test("a wake-up between the question how long to sleep and the sleep is not lost", async () => {
     const { protocol } = loopOf((loop, asked) => {
       if (asked === 1) queueMicrotask(() => loop.wake());
       return 5;
@@ -55,20 +55,20 @@ describe("the polling loop", () => {
     expect(protocol).toEqual(["evaluate", "sleep 5", "wake", "evaluate", "sleep 5"]);
   });
 
-  it("a wake-up while it is awake does nothing: the next sleep is computed from what holds then", async () => {
+  test("a wake-up while it is awake does nothing: the next sleep is computed from what holds then", async () => {
     const { loop, protocol } = loopOf(() => 5);
     loop.wake();
     await settle();
     expect(protocol).toEqual(["evaluate", "sleep 5"]);
   });
 
-  it("stop during the first macrotask: nothing is evaluated", async () => {
+  test("stop during the first macrotask: nothing is evaluated", async () => {
     const { loop, protocol } = loopOf(() => 5);
     await loop.stop();
     expect(protocol).toEqual([]);
   });
 
-  it("an unknown wake-up is a fault and a short pause", async () => {
+  test("an unknown wake-up is a fault and a short pause", async () => {
     const { protocol } = loopOf(() => {
       throw new Error("no clock");
     });
@@ -76,7 +76,7 @@ describe("the polling loop", () => {
     expect(protocol).toEqual(["evaluate", "the next wake-up is unknown", "sleep 1000"]);
   });
 
-  it("a sleeper that fails is replaced for a pause, which stop ends", async () => {
+  test("a sleeper that fails is replaced for a pause, which stop ends", async () => {
     const { loop, protocol } = loopOf(() => 5, false);
     await settle();
     await loop.stop();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { memoryStore } from "../../src/scheduler/index.js";
 import { MONDAY, manualTask, microtasks, plainStore, quickTask, rigs, settle, VirtualHost } from "./support.js";
 
@@ -6,7 +6,7 @@ const rig = rigs();
 const MINUTE = 60_000;
 
 describe("evaluate, sleep, evaluate", () => {
-  it("Startup semantics: a new task whose expression matches the current minute runs at once, others wait", async () => {
+  test("Startup semantics: a new task whose expression matches the current minute runs at once, others wait", async () => {
     const { host, scheduler } = rig(MONDAY + 30_000);
     const [now, later] = [quickTask(host.clock.now), quickTask(host.clock.now)];
     await scheduler.initialize([
@@ -19,7 +19,7 @@ describe("evaluate, sleep, evaluate", () => {
     expect([now.starts, later.starts]).toEqual([[MONDAY + 30_000], [MONDAY + MINUTE]]);
   });
 
-  it("P3: the first evaluation comes a macrotask after initialize has resolved", async () => {
+  test("P3: the first evaluation comes a macrotask after initialize has resolved", async () => {
     const { host, scheduler } = rig(MONDAY);
     const task = quickTask(host.clock.now);
     await scheduler.initialize([["a", "* * * * *", task.callback, 0]]);
@@ -29,7 +29,7 @@ describe("evaluate, sleep, evaluate", () => {
     expect(task.starts).toEqual([MONDAY]);
   });
 
-  it.each([
+  test.each([
     ["memory store", () => memoryStore()],
     ["plain store", () => plainStore()],
   ])("from the end of a sleep to the callback there are only promise jobs and one transaction: %s", async (_, make) => {
@@ -63,14 +63,14 @@ describe("evaluate, sleep, evaluate", () => {
     for (const task of tasks) task.succeed();
   });
 
-  it("sleeps exactly once between evaluations, to the minute boundary at most", async () => {
+  test("sleeps exactly once between evaluations, to the minute boundary at most", async () => {
     const { host, scheduler } = rig(MONDAY + 20_000);
     await scheduler.initialize([["a", "30 12 * * *", async () => {}, 0]]);
     await host.advanceTo(MONDAY + 3 * MINUTE);
     expect(host.sleeps).toEqual([40_000, MINUTE, MINUTE, MINUTE]);
   });
 
-  it("an empty list polls nothing and stops", async () => {
+  test("an empty list polls nothing and stops", async () => {
     const { host, scheduler, types } = rig(MONDAY);
     await scheduler.initialize([]);
     await host.advance(MINUTE);
@@ -85,7 +85,7 @@ describe("evaluate, sleep, evaluate", () => {
     ]);
   });
 
-  it("impossible expressions are accepted and never due", async () => {
+  test("impossible expressions are accepted and never due", async () => {
     const { host, scheduler } = rig(MONDAY);
     const task = quickTask(host.clock.now);
     await scheduler.initialize([["never", "0 0 30 2 *", task.callback, 0]]);
@@ -95,7 +95,7 @@ describe("evaluate, sleep, evaluate", () => {
 });
 
 describe("No make-up execution", () => {
-  it("P11: four occurrences missed in an hour of downtime are one run", async () => {
+  test("P11: four occurrences missed in an hour of downtime are one run", async () => {
     const store = memoryStore();
     const first = rig(MONDAY + 60_000, { store });
     await first.scheduler.initialize([["q", "0,15,30,45 * * * *", async () => {}, 0]]);
@@ -110,7 +110,7 @@ describe("No make-up execution", () => {
     ]);
   });
 
-  it("P12: occurrences during a run are owed once after it ends, whatever its outcome", async () => {
+  test("P12: occurrences during a run are owed once after it ends, whatever its outcome", async () => {
     const { host, scheduler } = rig(MONDAY);
     const task = manualTask(host.clock.now);
     await scheduler.initialize([["slow", "* * * * *", task.callback, 3_600_000]]);
@@ -124,7 +124,7 @@ describe("No make-up execution", () => {
     expect(task.starts).toHaveLength(2);
   });
 
-  it("a sleeping laptop wakes after an hour and runs each task once", async () => {
+  test("a sleeping laptop wakes after an hour and runs each task once", async () => {
     const { host, scheduler } = rig(MONDAY + 1);
     const task = quickTask(host.clock.now);
     await scheduler.initialize([["m", "10,20 * * * *", task.callback, 0]]);
@@ -134,7 +134,7 @@ describe("No make-up execution", () => {
 });
 
 describe("clock jumps", () => {
-  it("back: what was attempted is not attempted again, and goes on when its time comes", async () => {
+  test("back: what was attempted is not attempted again, and goes on when its time comes", async () => {
     const { host, scheduler } = rig(MONDAY);
     const task = quickTask(host.clock.now);
     await scheduler.initialize([["m", "* * * * *", task.callback, 0]]);
@@ -147,7 +147,7 @@ describe("clock jumps", () => {
     expect(task.starts).toHaveLength(12);
   });
 
-  it("forward and back around a start leave the order of attempts intact (P9)", async () => {
+  test("forward and back around a start leave the order of attempts intact (P9)", async () => {
     const { host, scheduler, store } = rig(MONDAY);
     const task = manualTask(host.clock.now);
     await scheduler.initialize([["m", "0 * * * *", task.callback, 0]]);
@@ -166,7 +166,7 @@ describe("clock jumps", () => {
     expect(record?.lastAttemptAt).toBe(MONDAY + 60 * MINUTE);
   });
 
-  it("an early wake-up starts nothing early and goes back to sleep", async () => {
+  test("an early wake-up starts nothing early and goes back to sleep", async () => {
     const { host, scheduler } = rig(MONDAY + 1);
     const task = quickTask(host.clock.now);
     await scheduler.initialize([["m", "1 0 * * *", task.callback, 0]]);
@@ -180,7 +180,7 @@ describe("clock jumps", () => {
 describe("S3: daylight saving time", () => {
   const BERLIN = "Europe/Berlin";
 
-  it("fall back: a minute that occurs twice runs twice", async () => {
+  test("fall back: a minute that occurs twice runs twice", async () => {
     const startAt = Date.parse("2026-10-25T00:00:00+02:00");
     const { host, scheduler } = rig(startAt, { host: new VirtualHost(startAt, BERLIN) });
     const task = quickTask(host.clock.now);
@@ -192,7 +192,7 @@ describe("S3: daylight saving time", () => {
     ]);
   });
 
-  it("spring forward: a minute that does not exist is skipped, and the next day runs", async () => {
+  test("spring forward: a minute that does not exist is skipped, and the next day runs", async () => {
     const startAt = Date.parse("2026-03-29T00:00:00+01:00");
     const { host, scheduler } = rig(startAt, { host: new VirtualHost(startAt, BERLIN) });
     const task = quickTask(host.clock.now);
@@ -213,7 +213,7 @@ describe("a travelling host", () => {
   ] as const;
   const rows = stores.flatMap(([store, make]) => flights.map((flight) => [store, ...flight, make] as const));
 
-  it.each(rows)("the zone is read again at every evaluation: %s, %s", async (_, __, from, to, expected, make) => {
+  test.each(rows)("the zone is read again at every evaluation: %s, %s", async (_, __, from, to, expected, make) => {
     const startAt = Date.parse("2026-01-05T12:00:00Z");
     const host = new VirtualHost(startAt, from);
     const { scheduler } = rig(startAt, { host, store: make() });
@@ -227,7 +227,7 @@ describe("a travelling host", () => {
     expect(task.starts).toEqual([Date.parse(expected)]);
   });
 
-  it("a zone that nobody knows leaves the last one in force", async () => {
+  test("a zone that nobody knows leaves the last one in force", async () => {
     const startAt = Date.parse("2026-01-05T12:00:00Z");
     const host = new VirtualHost(startAt, "Europe/Berlin");
     const { scheduler } = rig(startAt, { host });

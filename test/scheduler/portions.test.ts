@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { memoryStore, type Registration, type TaskRecord, type TaskStore } from "../../src/scheduler/index.js";
 import { SCHEDULER_LIMITS } from "../../src/scheduler/limits.js";
 import { MONDAY, plainStore, recordsOf, rigs, settle } from "./support.js";
@@ -67,7 +67,7 @@ function startsOf({ starts }: Seen): readonly unknown[] {
 }
 
 describe("many tasks due at once", () => {
-  it("are claimed in portions, each of which starts before the next is claimed; the ends follow in portions", async () => {
+  test("are claimed in portions, each of which starts before the next is claimed; the ends follow in portions", async () => {
     const { host, scheduler, seen, list } = scene();
     await scheduler.initialize(list);
     await settle();
@@ -84,14 +84,14 @@ describe("many tasks due at once", () => {
     expect(startsOf(seen)).toEqual([TASKS, new Set([1])]);
   });
 
-  it("start in the order of their names, whatever the order of the list", async () => {
+  test("start in the order of their names, whatever the order of the list", async () => {
     const { host, scheduler, seen, list } = scene();
     await scheduler.initialize(list);
     await host.advanceTo(MONDAY + MINUTE);
     expect([...seen.starts.keys()]).toEqual(list.map(([name]) => name).sort());
   });
 
-  it("when the second portion cannot be claimed: the first has run, the rest runs once when the store is back", async () => {
+  test("when the second portion cannot be claimed: the first has run, the rest runs once when the store is back", async () => {
     const { host, scheduler, seen, list, of } = scene();
     await scheduler.initialize(list);
     await settle();
@@ -103,7 +103,7 @@ describe("many tasks due at once", () => {
     expect(of("StoreFailed").map(({ operation }) => operation)).toEqual(["claim"]);
   });
 
-  it("when a callback stops the scheduler: nothing further starts or is claimed, and nothing is lost (P4, P18)", async () => {
+  test("when a callback stops the scheduler: nothing further starts or is claimed, and nothing is lost (P4, P18)", async () => {
     const stops: Promise<void>[] = [];
     const { host, scheduler, seen, store, list } = scene({
       onStart: () => stops.length > 0 || stops.push(scheduler.stop()),
@@ -120,7 +120,7 @@ describe("many tasks due at once", () => {
     expect(startsOf(seen)).toEqual([TASKS, new Set([1])]);
   });
 
-  it("when the zone changes: every task is looked at again, in portions, and what is due then starts once", async () => {
+  test("when the zone changes: every task is looked at again, in portions, and what is due then starts once", async () => {
     const { host, scheduler, seen, list } = scene();
     await scheduler.initialize(list);
     await settle();
@@ -131,7 +131,7 @@ describe("many tasks due at once", () => {
     expect(startsOf(seen)).toEqual([TASKS, new Set([1])]);
   });
 
-  it("stop writes every end, however many portions there are, and gives up only after failures", async () => {
+  test("stop writes every end, however many portions there are, and gives up only after failures", async () => {
     const seen: Seen = { writes: [], starts: new Map(), failAt: 0 };
     const store = watched(memoryStore(), seen);
     const { host, scheduler } = rig(MONDAY + 1, { store });
@@ -149,7 +149,7 @@ describe("many tasks due at once", () => {
     expect((await recordsOf(store)).filter(isClaim)).toEqual([]);
   });
 
-  it("share one transaction in a store that writes everything each time", async () => {
+  test("share one transaction in a store that writes everything each time", async () => {
     const inner = plainStore();
     let writes = 0;
     const store: TaskStore = {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { memoryStore, type TaskRecord } from "../../src/scheduler/index.js";
 import { type Reconciliation, reconcile } from "../../src/scheduler/reconcile.js";
 import { readRegistrations, type TaskList } from "../../src/scheduler/registrations.js";
@@ -39,7 +39,7 @@ const KNOWN = taskRecord({ name: "a", cron: "0 * * * *", retryDelayMs: 5, ...HIS
 const NOBODY = { added: [], removed: [], modified: [], orphaned: [] };
 
 describe("Override resolution: classification and new record", () => {
-  it.each<[string, unknown[], TaskList, object, Partial<TaskRecord> | "unwritten"]>([
+  test.each<[string, unknown[], TaskList, object, Partial<TaskRecord> | "unwritten"]>([
     ["new", [], listOf(["a", "0 * * * *", 5]), { added: ["a"] }, { cronSince: THIS_MINUTE - 1, lastAttemptAt: null }],
     ["preserved", [KNOWN], listOf(["a", "0 * * * *", 5]), {}, "unwritten"],
     [
@@ -93,12 +93,12 @@ describe("Override resolution: classification and new record", () => {
     expect(result.records[0]).toEqual(written === "unwritten" ? KNOWN : written);
   });
 
-  it("removed: gone, with all its causes (P16)", () => {
+  test("removed: gone, with all its causes (P16)", () => {
     const result = reconciled([KNOWN, taskRecord({ name: "b", runningBy: "dead" })], listOf());
     expect(result).toMatchObject({ remove: ["a", "b"], put: [], names: { ...NOBODY, removed: ["a", "b"] } });
   });
 
-  it("removed in the minute of its attempt: only the attempt is remembered, and only for that minute", () => {
+  test("removed in the minute of its attempt: only the attempt is remembered, and only for that minute", () => {
     const attempted = { ...KNOWN, lastAttemptAt: THIS_MINUTE + 1, runningBy: "dead" };
     const result = reconciled([attempted], listOf());
     expect(result.names).toEqual({ ...NOBODY, removed: ["a"] });
@@ -110,7 +110,7 @@ describe("Override resolution: classification and new record", () => {
     expect(reconciled(result.put, listOf())).toMatchObject({ remove: [], put: [], names: NOBODY });
   });
 
-  it("every task is in exactly one class, and nothing is written twice", () => {
+  test("every task is in exactly one class, and nothing is written twice", () => {
     const stored = [
       KNOWN,
       { ...KNOWN, name: "b" },
@@ -128,7 +128,7 @@ describe("Override resolution: classification and new record", () => {
 });
 
 describe("records that cannot be used as they are", () => {
-  it.each<[string, object, Partial<TaskRecord>]>([
+  test.each<[string, object, Partial<TaskRecord>]>([
     ["only a name", { name: "a" }, { cronSince: THIS_MINUTE - 1, lastAttemptAt: null, cron: "0 * * * *" }],
     [
       "first sight missing: what was attempted counts",
@@ -150,7 +150,7 @@ describe("records that cannot be used as they are", () => {
     expect("colour" in raw).toBe("colour" in (result.put[0] ?? {}));
   });
 
-  it.each<[string, unknown, string]>([
+  test.each<[string, unknown, string]>([
     ["a time that is no number", { ...KNOWN, lastAttemptAt: "yesterday" }, "TaskInvalidTypeError"],
     ["a time that is no instant", { ...KNOWN, cronSince: 0.5 }, "TaskInvalidValueError"],
     ["a negative delay", { ...KNOWN, retryDelayMs: -1 }, "TaskInvalidValueError"],
@@ -163,7 +163,7 @@ describe("records that cannot be used as they are", () => {
     expect(result.names).toEqual({ ...NOBODY, added: ["a"] });
   });
 
-  it.each<[string, unknown, string]>([
+  test.each<[string, unknown, string]>([
     ["null", null, "TaskInvalidStructureError"],
     ["a text", "{broken", "TaskInvalidStructureError"],
     ["a list", [], "TaskInvalidStructureError"],
@@ -185,7 +185,7 @@ describe("records that cannot be used as they are", () => {
     expect([result.put, result.remove]).toEqual([[], []]);
   });
 
-  it("of two records of one task the first counts", () => {
+  test("of two records of one task the first counts", () => {
     const result = reconciled([KNOWN, { ...KNOWN, lastAttemptAt: 1 }], listOf(["a", "0 * * * *", 5]));
     expect(result.quarantined.map(({ name, error }) => [name, error.name])).toEqual([
       ["a", "TaskInvalidStructureError"],
@@ -197,7 +197,7 @@ describe("records that cannot be used as they are", () => {
 describe("override resolution at work", () => {
   const rig = rigs();
 
-  it.each([
+  test.each([
     ["memory store", (records: readonly TaskRecord[]) => memoryStore(records)],
     ["plain store", (records: readonly TaskRecord[]) => plainStore(records)],
   ])("an unreadable record is set aside, its task and all others go on: %s", async (_, make) => {
@@ -222,7 +222,7 @@ describe("override resolution at work", () => {
     expect(await recordsOf(store)).toContainEqual(stray);
   });
 
-  it.each([
+  test.each([
     ["memory store", () => memoryStore()],
     ["plain store", () => plainStore()],
   ])("removing and re-adding a task inside one minute does not run it twice: %s", async (_, make) => {
@@ -241,7 +241,7 @@ describe("override resolution at work", () => {
     expect(task.starts).toEqual([MONDAY + 10_000]);
   });
 
-  it("P16: a pending retry is forgotten when the task is absent from one list", async () => {
+  test("P16: a pending retry is forgotten when the task is absent from one list", async () => {
     const { host, scheduler, store } = rig(MONDAY);
     const task = quickTask(host.clock.now, true);
     await scheduler.initialize([["a", "0 0 * * *", task.callback, 5 * MINUTE]]);
@@ -256,7 +256,7 @@ describe("override resolution at work", () => {
     expect((await recordOf(store, "a")).pendingRetryUntil).toBeNull();
   });
 
-  it("P18: a pending retry survives a stop and fires at its time", async () => {
+  test("P18: a pending retry survives a stop and fires at its time", async () => {
     const { host, scheduler } = rig(MONDAY);
     const task = quickTask(host.clock.now, true);
     await scheduler.initialize([["a", "0 0 * * *", task.callback, 5 * MINUTE]]);
@@ -268,7 +268,7 @@ describe("override resolution at work", () => {
     expect(task.starts).toEqual([MONDAY, MONDAY + 5 * MINUTE]);
   });
 
-  it("a changed expression that matches now runs now, unless the task was attempted in this minute", async () => {
+  test("a changed expression that matches now runs now, unless the task was attempted in this minute", async () => {
     const { host, scheduler } = rig(MONDAY);
     const task = quickTask(host.clock.now);
     await scheduler.initialize([["a", "0 0 * * *", task.callback, 0]]);
@@ -284,7 +284,7 @@ describe("override resolution at work", () => {
     expect(task.starts).toEqual([MONDAY, MONDAY + 30 * MINUTE + 1]);
   });
 
-  it("a changed expression never fires its past", async () => {
+  test("a changed expression never fires its past", async () => {
     const attempted = { cronSince: MONDAY - 86_400_000, lastAttemptAt: MONDAY - 43_200_000 };
     const store = memoryStore([taskRecord({ name: "a", cron: "0 12 * * *", ...attempted })]);
     const { host, scheduler } = rig(MONDAY + 600 * MINUTE + 1, { store });
@@ -294,7 +294,7 @@ describe("override resolution at work", () => {
     expect(task.starts).toEqual([]);
   });
 
-  it("a task whose first occurrence was missed by downtime is owed it once", async () => {
+  test("a task whose first occurrence was missed by downtime is owed it once", async () => {
     const store = memoryStore();
     const first = rig(MONDAY + 1, { store });
     await first.scheduler.initialize([["a", "5 0 * * *", async () => {}, 0]]);

@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type SchedulerError, validateRegistrations } from "../../src/scheduler/index.js";
 
 const run = async (): Promise<void> => {};
@@ -16,7 +16,7 @@ function refusal(registrations: unknown): string {
 }
 
 describe("what is refused, and as what", () => {
-  it.each([
+  test.each([
     ["undefined", undefined, "RegistrationsNotArrayError {}"],
     ["an object", {}, "RegistrationsNotArrayError {}"],
     [
@@ -79,7 +79,7 @@ describe("what is refused, and as what", () => {
 });
 
 describe("the order of validation is stable", () => {
-  it.each([
+  test.each([
     ["shape before name", [["", "bad", null, -1]], "RegistrationShapeError"],
     ["shape of the duration before name", [["", "bad", run, null]], "RegistrationShapeError"],
     ["name before expression", [["", "bad", run, -1]], "InvalidRegistrationError"],
@@ -93,7 +93,7 @@ describe("the order of validation is stable", () => {
 });
 
 describe("retry delays", () => {
-  it.each<[string, unknown, number]>([
+  test.each<[string, unknown, number]>([
     ["milliseconds", 1500, 1500],
     ["a fraction counts up (P13)", 0.2, 1],
     ["minus zero", -0, 0],
@@ -110,7 +110,7 @@ describe("retry delays", () => {
     expect(Object.is(task?.retryDelayMs, expected)).toBe(true);
   });
 
-  it.each(["", "P", "PT", "5m", "PT1.5H30M", "PT5", "P1DT", "1", " PT5M", "P1Y"])("not a duration: %j", (text) => {
+  test.each(["", "P", "PT", "5m", "PT1.5H30M", "PT5", "P1DT", "1", " PT5M", "P1Y"])("not a duration: %j", (text) => {
     expect(refusal([["a", "* * * * *", run, text]])).toMatch(/^InvalidRegistrationError/);
   });
 });
@@ -119,7 +119,7 @@ describe("the kron dialect", () => {
   const kron = { dialect: "kron" } as const;
   const taskOf = (cron: string, ...more: unknown[]) => validateRegistrations([["a", cron, run, 0, ...more]], kron)[0];
 
-  it.each([
+  test.each([
     ["steps", "*/20 * * * *", "minutes", [0, 20, 40]],
     ["names", "0 0 * jan,JUL mon-fri", "weekdays", [1, 2, 3, 4, 5]],
     ["seven is Sunday", "0 0 * * 7", "weekdays", [0]],
@@ -129,14 +129,14 @@ describe("the kron dialect", () => {
     expect(() => validateRegistrations([["a", cron, run, 0]])).toThrow(`Invalid cron expression "${cron}"`);
   });
 
-  it("a zone of the task's own", () => {
+  test("a zone of the task's own", () => {
     expect(taskOf("@daily", { timeZone: "Asia/Tokyo" })?.timeZone).toBe("Asia/Tokyo");
     for (const none of [[], [undefined], [{}], [{ timeZone: undefined }]]) {
       expect(taskOf("@daily", ...none)).not.toHaveProperty("timeZone");
     }
   });
 
-  it.each([
+  test.each([
     ["61 * * * *", "minute"],
     ["0 0 * * FUN", "weekday"],
     ["@dayly", "expression"],
@@ -154,7 +154,7 @@ describe("the kron dialect", () => {
     expect(String(error)).toMatch(/\(.+\)$/);
   });
 
-  it.each([
+  test.each([
     [{ timeZone: "Europe/Berlim" }, "timeZone must be the IANA id of a zone, like Europe/Berlin"],
     [{ timeZone: 5 }, "timeZone must be the IANA id of a zone, like Europe/Berlin"],
     [{ timezone: "Europe/Berlin" }, "options must not have timezone: there is only timeZone"],
@@ -164,18 +164,18 @@ describe("the kron dialect", () => {
     expect(() => taskOf("@daily", options)).toThrow(`Invalid registration: ${message}`);
   });
 
-  it("there are no others", () => {
+  test("there are no others", () => {
     expect(() => validateRegistrations([good], { dialect: "quartz" as "kron" })).toThrow('unknown dialect "quartz"');
   });
 });
 
 describe("validateRegistrations", () => {
-  it("equal expressions are parsed once", () => {
+  test("equal expressions are parsed once", () => {
     const [a, b] = validateRegistrations([good, ["b", "* * * * *", run, 0]]);
     expect(a?.fields).toBe(b?.fields);
   });
 
-  it("an object that throws when it is looked at is refused with its error as cause", () => {
+  test("an object that throws when it is looked at is refused with its error as cause", () => {
     const cause = new Error("no");
     const delay = {
       toMillis: () => {

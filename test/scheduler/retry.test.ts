@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createScheduler, memoryStore } from "../../src/scheduler/index.js";
 import {
   MONDAY,
@@ -20,7 +20,7 @@ const STORES: readonly (readonly [string, () => ReturnType<typeof memoryStore>])
 ];
 
 describe("retry after a failure", () => {
-  it.each(STORES)("P13: at the end of the failed run plus the delay, and no moment earlier: %s", async (_, make) => {
+  test.each(STORES)("P13: at the end of the failed run plus the delay, and no moment earlier: %s", async (_, make) => {
     const { host, scheduler, store } = rig(MONDAY, { store: make() });
     const task = manualTask(host.clock.now);
     await scheduler.initialize([["a", "0 0 * * *", task.callback, 90_000]]);
@@ -46,7 +46,7 @@ describe("retry after a failure", () => {
     expect(task.starts).toHaveLength(2);
   });
 
-  it.each(STORES)("P13: nor at an evaluation that happens to come just before: %s", async (_, make) => {
+  test.each(STORES)("P13: nor at an evaluation that happens to come just before: %s", async (_, make) => {
     const { host, scheduler } = rig(MONDAY, { store: make() });
     const task = quickTask(host.clock.now, true);
     await scheduler.initialize([["a", "0 0 * * *", task.callback, MINUTE + 1]]);
@@ -57,7 +57,7 @@ describe("retry after a failure", () => {
     expect(task.starts).toEqual([MONDAY, MONDAY + MINUTE + 1]);
   });
 
-  it("P14, P15: a new occurrence pre-empts the retry and resolves it", async () => {
+  test("P14, P15: a new occurrence pre-empts the retry and resolves it", async () => {
     const { host, scheduler, of, types } = rig(MONDAY);
     const task = manualTask(host.clock.now);
     await scheduler.initialize([["a", "0,1 0 * * *", task.callback, "PT10M"]]);
@@ -74,7 +74,7 @@ describe("retry after a failure", () => {
     expect(task.starts).toHaveLength(2);
   });
 
-  it("P15: an occurrence just before the retry makes the retry void", async () => {
+  test("P15: an occurrence just before the retry makes the retry void", async () => {
     const { host, scheduler } = rig(MONDAY);
     const task = manualTask(host.clock.now);
     await scheduler.initialize([["a", "0,5 0 * * *", task.callback, 5 * MINUTE + 1000]]);
@@ -86,7 +86,7 @@ describe("retry after a failure", () => {
     expect(task.starts).toEqual([MONDAY, MONDAY + 5 * MINUTE]);
   });
 
-  it("retries are told as TaskRetryStarted, with the instant from which they were due", async () => {
+  test("retries are told as TaskRetryStarted, with the instant from which they were due", async () => {
     const { host, scheduler, events } = rig(MONDAY);
     const task = quickTask(host.clock.now, true);
     await scheduler.initialize([["a", "0 0 * * *", task.callback, 1000]]);
@@ -106,7 +106,7 @@ describe("retry after a failure", () => {
     ]);
   });
 
-  it("a callback that throws before it returns a promise has failed", async () => {
+  test("a callback that throws before it returns a promise has failed", async () => {
     const { host, scheduler, of } = rig(MONDAY);
     const callback = (): Promise<void> => {
       throw new Error("at once");
@@ -120,7 +120,7 @@ describe("retry after a failure", () => {
 });
 
 describe("a zero retry delay", () => {
-  it.each(STORES)("between two attempts the loop sleeps: %s", async (_, make) => {
+  test.each(STORES)("between two attempts the loop sleeps: %s", async (_, make) => {
     const { host, scheduler } = rig(MONDAY, { store: make() });
     const task = quickTask(host.clock.now, true);
     await scheduler.initialize([["a", "0 0 * * *", task.callback, 0]]);
@@ -130,7 +130,7 @@ describe("a zero retry delay", () => {
     expect(task.starts).toEqual([MONDAY, MONDAY + 1, MONDAY + 2, MONDAY + 3]);
   });
 
-  it.each(STORES)("two such tasks do not keep each other from yielding: %s", async (_, make) => {
+  test.each(STORES)("two such tasks do not keep each other from yielding: %s", async (_, make) => {
     const { host, scheduler } = rig(MONDAY, { store: make() });
     const tasks = [quickTask(host.clock.now, true), quickTask(host.clock.now, true)];
     await scheduler.initialize(tasks.map((task, i) => [`t${i}`, "0 0 * * *", task.callback, 0]));
@@ -143,7 +143,7 @@ describe("a zero retry delay", () => {
     ]);
   });
 
-  it("timers get their turn even if the sleeper never lets time pass", async () => {
+  test("timers get their turn even if the sleeper never lets time pass", async () => {
     let attempts = 0;
     const scheduler = createScheduler({
       clock: { now: () => MONDAY, timeZone: () => "UTC" },

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import type { Registration } from "../../src/scheduler/index.js";
 import { MONDAY, rigs, settle } from "./support.js";
 
@@ -6,7 +6,7 @@ const rig = rigs();
 const MINUTE = 60_000;
 const TASKS = 5_000;
 
-it("R1: 5,000 tasks due in one minute all start in its first evaluation", async () => {
+test("R1: 5,000 tasks due in one minute all start in its first evaluation", async () => {
   const { host, scheduler, of } = rig(MONDAY + 1);
   const started: number[] = [];
   const run = async (): Promise<void> => void started.push(host.now);

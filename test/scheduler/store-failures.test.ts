@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { memoryStore, type TaskStore } from "../../src/scheduler/index.js";
 import { MONDAY, manualTask, plainStore, quickTask, recordOf, rigs, settle, VirtualHost } from "./support.js";
 
@@ -30,7 +30,7 @@ const STORES: readonly (readonly [string, () => TaskStore])[] = [
 ];
 
 describe.each(STORES)("a store that fails: %s", (_, make) => {
-  it("during initialize: rejects, changes nothing, tells, and can be tried again (P22)", async () => {
+  test("during initialize: rejects, changes nothing, tells, and can be tried again (P22)", async () => {
     const inner = make();
     const { store, state } = fragile(inner);
     const { host, scheduler, types, of } = rig(MONDAY, { store });
@@ -51,7 +51,7 @@ describe.each(STORES)("a store that fails: %s", (_, make) => {
     expect(task.starts).toEqual([MONDAY + MINUTE]);
   });
 
-  it("while polling: told, retried with doubling pauses up to a bound, and the task runs once when it is back", async () => {
+  test("while polling: told, retried with doubling pauses up to a bound, and the task runs once when it is back", async () => {
     const { store, state } = fragile(make());
     const { host, scheduler, of } = rig(MONDAY + 1, { store });
     const task = quickTask(host.clock.now);
@@ -73,7 +73,7 @@ describe.each(STORES)("a store that fails: %s", (_, make) => {
     state.isBroken = false;
   });
 
-  it("a completion that cannot be written is tried again; until then the task does not start (P8)", async () => {
+  test("a completion that cannot be written is tried again; until then the task does not start (P8)", async () => {
     const inner = make();
     const { store, state } = fragile(inner);
     const { host, scheduler, of } = rig(MONDAY, { store });
@@ -95,7 +95,7 @@ describe.each(STORES)("a store that fails: %s", (_, make) => {
     task.succeed();
   });
 
-  it("stop resolves although nothing can be written; what was cut off is orphaned later, once (P18)", async () => {
+  test("stop resolves although nothing can be written; what was cut off is orphaned later, once (P18)", async () => {
     const inner = make();
     const { store, state } = fragile(inner);
     const { host, scheduler, of } = rig(MONDAY, { store });
@@ -118,7 +118,7 @@ describe.each(STORES)("a store that fails: %s", (_, make) => {
     expect(task.starts).toHaveLength(2);
   });
 
-  it("stop resolves while the store fails at polling", async () => {
+  test("stop resolves while the store fails at polling", async () => {
     const { store, state } = fragile(make());
     const { host, scheduler } = rig(MONDAY + 1, { store });
     await scheduler.initialize([["a", "1 0 * * *", async () => {}, 0]]);
@@ -129,7 +129,7 @@ describe.each(STORES)("a store that fails: %s", (_, make) => {
     expect(host.isAsleep).toBe(false);
   });
 
-  it("a claim that rejects and yet survives is started all the same, once", async () => {
+  test("a claim that rejects and yet survives is started all the same, once", async () => {
     const { store, state } = fragile(make());
     const { host, scheduler } = rig(MONDAY + 1, { store });
     const task = quickTask(host.clock.now);
@@ -143,7 +143,7 @@ describe.each(STORES)("a store that fails: %s", (_, make) => {
     expect(task.starts).toHaveLength(1);
   });
 
-  it("a completion that rejects and yet survives is not written twice", async () => {
+  test("a completion that rejects and yet survives is not written twice", async () => {
     const inner = make();
     const { store, state } = fragile(inner);
     const { host, scheduler, of } = rig(MONDAY, { store });
@@ -161,7 +161,7 @@ describe.each(STORES)("a store that fails: %s", (_, make) => {
 });
 
 describe("a store behind the scheduler's back", () => {
-  it.each(STORES)("is read again at every evaluation and never overwritten from memory: %s", async (_, make) => {
+  test.each(STORES)("is read again at every evaluation and never overwritten from memory: %s", async (_, make) => {
     const store = make();
     const { host, scheduler } = rig(MONDAY + 1, { store });
     const task = quickTask(host.clock.now);
@@ -178,7 +178,7 @@ describe("a store behind the scheduler's back", () => {
     expect(await recordOf(store, "a")).toMatchObject({ note: "mine", lastSuccessAt: MONDAY + 90_000 });
   });
 
-  it.each(STORES)("a record that vanished is made anew and fenced: no run is repeated: %s", async (_, make) => {
+  test.each(STORES)("a record that vanished is made anew and fenced: no run is repeated: %s", async (_, make) => {
     const store = make();
     const { host, scheduler } = rig(MONDAY, { store });
     const task = quickTask(host.clock.now);
@@ -191,7 +191,7 @@ describe("a store behind the scheduler's back", () => {
     expect(task.starts).toEqual([MONDAY, MONDAY + MINUTE]);
   });
 
-  it.each(STORES)("a record damaged while polling is quarantined, and its task goes on: %s", async (_, make) => {
+  test.each(STORES)("a record damaged while polling is quarantined, and its task goes on: %s", async (_, make) => {
     const store = make();
     const { host, scheduler, of } = rig(MONDAY, { store });
     const task = quickTask(host.clock.now);
@@ -206,7 +206,7 @@ describe("a store behind the scheduler's back", () => {
     expect(task.starts).toEqual([MONDAY, MONDAY + 2 * MINUTE]);
   });
 
-  it.each(STORES)("a completion whose record vanished changes nothing: %s", async (_, make) => {
+  test.each(STORES)("a completion whose record vanished changes nothing: %s", async (_, make) => {
     const store = make();
     const { host, scheduler } = rig(MONDAY, { store });
     const task = manualTask(host.clock.now);
@@ -221,7 +221,7 @@ describe("a store behind the scheduler's back", () => {
 });
 
 describe("other things that fail", () => {
-  it("a store whose release fails: stop resolves, and tells", async () => {
+  test("a store whose release fails: stop resolves, and tells", async () => {
     const store = { ...memoryStore(), release: () => Promise.reject(new Error("busy")) };
     const { scheduler, types } = rig(MONDAY, { store });
     await scheduler.initialize([]);
@@ -229,7 +229,7 @@ describe("other things that fail", () => {
     expect(types().slice(-2)).toEqual(["StoreFailed", "SchedulerStopped"]);
   });
 
-  it("a sleeper that rejects is logged, and the loop goes on", async () => {
+  test("a sleeper that rejects is logged, and the loop goes on", async () => {
     const host = new VirtualHost(MONDAY + 1);
     const errors: string[] = [];
     let isBroken = true;
@@ -251,7 +251,7 @@ describe("other things that fail", () => {
     await scheduler.stop();
   });
 
-  it("a clock that fails for a while ends nothing", async () => {
+  test("a clock that fails for a while ends nothing", async () => {
     const host = new VirtualHost(MONDAY + 1);
     const task = quickTask(host.clock.now);
     let isBroken = false;
@@ -266,7 +266,7 @@ describe("other things that fail", () => {
     expect(task.starts).toHaveLength(2);
   });
 
-  it("a clock that never worked: initialize rejects with the reason as cause", async () => {
+  test("a clock that never worked: initialize rejects with the reason as cause", async () => {
     const { scheduler } = rig(MONDAY, { clock: { now: () => Number.NaN, timeZone: () => "UTC" } });
     await expect(scheduler.initialize([])).rejects.toMatchObject({
       name: "SchedulerInitializationError",

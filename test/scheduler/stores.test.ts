@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { lmdbStore, memoryStore, type TaskRecord, type TaskStore } from "../../src/scheduler/index.js";
 import { accessTo } from "../../src/scheduler/record-access.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -35,11 +35,11 @@ describe.each([
   ["lmdbStore", () => lmdb()],
   ["a store of a user's own", () => plainStore()],
 ])("store contract: %s", (_, make) => {
-  it("begins empty, and returns the result of the update", async () => {
+  test("begins empty, and returns the result of the update", async () => {
     expect(await make().transact((records) => ({ result: records.length }))).toBe(0);
   });
 
-  it("the records returned are the complete new set; without them nothing changes", async () => {
+  test("the records returned are the complete new set; without them nothing changes", async () => {
     const store = make();
     await put(store, a, b);
     expect(sorted(await recordsOf(store))).toEqual([a, b]);
@@ -52,7 +52,7 @@ describe.each([
     expect(await recordsOf(store)).toEqual([]);
   });
 
-  it("an update that throws rejects and changes nothing", async () => {
+  test("an update that throws rejects and changes nothing", async () => {
     const store = make();
     await put(store, a);
     const failing = store.transact(() => {
@@ -62,7 +62,7 @@ describe.each([
     expect(await recordsOf(store)).toEqual([a]);
   });
 
-  it("transactions are serialised: each sees what the one before it did", async () => {
+  test("transactions are serialised: each sees what the one before it did", async () => {
     const store = make();
     await put(store, taskRecord({ name: "n", retryDelayMs: 0 }));
     const increments = Array.from({ length: 50 }, () =>
@@ -75,14 +75,14 @@ describe.each([
     expect(await Promise.all(increments)).toEqual(Array.from({ length: 50 }, (_, i) => i));
   });
 
-  it("any text is a name", async () => {
+  test("any text is a name", async () => {
     const store = make();
     const names = ["ü", "a/b\\c", "nul\0", "x".repeat(5000), "\ud800", "\ud801", "\ufffd", " ", "__proto__"];
     await put(store, ...names.map((name) => taskRecord({ name })));
     expect((await recordsOf(store)).map(({ name }) => name).sort()).toEqual([...names].sort());
   });
 
-  it("what a caller does to its own objects afterwards changes nothing", async () => {
+  test("what a caller does to its own objects afterwards changes nothing", async () => {
     const store = make();
     const mine = { ...a };
     await put(store, mine);
@@ -90,7 +90,7 @@ describe.each([
     expect((await recordsOf(store))[0]?.lastAttemptAt).toBe(5);
   });
 
-  it("single records: put, get, remove, and nothing when the update throws", async () => {
+  test("single records: put, get, remove, and nothing when the update throws", async () => {
     const access = accessTo(make());
     const names = (): Promise<unknown[]> =>
       access.transact((view) => ({ result: [...view.all()].map(({ name }) => name).sort() }));
@@ -110,7 +110,7 @@ describe.each([
   ["memoryStore", () => memoryStore()],
   ["lmdbStore", () => lmdb()],
 ])("records by name: %s", (_, make) => {
-  it("the revision grows with every change through either door, and with nothing else", async () => {
+  test("the revision grows with every change through either door, and with nothing else", async () => {
     const store = make();
     const { byName } = store;
     const seen: (number | undefined)[] = [];
@@ -126,7 +126,7 @@ describe.each([
     expect(seen).toEqual([0, 1, 1, 2]);
   });
 
-  it("our own changes are not foreign, those of others are, once", async () => {
+  test("our own changes are not foreign, those of others are, once", async () => {
     const store = make();
     const access = accessTo(store);
     const isForeign = (): Promise<boolean> => access.transact((view) => ({ result: view.isForeign }));
@@ -138,20 +138,20 @@ describe.each([
 });
 
 describe("memoryStore", () => {
-  it("may be given records", async () => {
+  test("may be given records", async () => {
     expect(await recordsOf(memoryStore([a]))).toEqual([a]);
   });
 });
 
 describe("lmdbStore", () => {
-  it("touches nothing before the first transaction", async () => {
+  test("touches nothing before the first transaction", async () => {
     const directory = path.join(temporary(), "store");
     const store = lmdb(directory);
     await store.release?.();
     expect(fs.existsSync(directory)).toBe(false);
   });
 
-  it("is durable: another store on the directory reads what this one wrote", async () => {
+  test("is durable: another store on the directory reads what this one wrote", async () => {
     const directory = path.join(temporary(), "store");
     const first = lmdb(directory);
     await put(first, a, b);
@@ -159,7 +159,7 @@ describe("lmdbStore", () => {
     expect(sorted(await recordsOf(lmdb(directory)))).toEqual([a, b]);
   });
 
-  it("may be used again after its release", async () => {
+  test("may be used again after its release", async () => {
     const store = lmdb();
     await put(store, a);
     await store.release?.();
@@ -167,7 +167,7 @@ describe("lmdbStore", () => {
     expect(await recordsOf(store)).toEqual([a]);
   });
 
-  it("belongs to one user: directory 0700, files 0600", async () => {
+  test("belongs to one user: directory 0700, files 0600", async () => {
     const directory = path.join(temporary(), "deep", "store");
     await put(lmdb(directory), a);
     const modes = ["", "tasks.mdb", "tasks.mdb-lock"].map(
@@ -176,13 +176,13 @@ describe("lmdbStore", () => {
     expect(modes.map((mode) => mode.toString(8))).toEqual(["700", "600", "600"]);
   });
 
-  it("refuses a link in place of its directory", async () => {
+  test("refuses a link in place of its directory", async () => {
     const directory = temporary();
     fs.symlinkSync(directory, path.join(directory, "link"));
     await expect(recordsOf(lmdb(path.join(directory, "link")))).rejects.toMatchObject({ code: "state-permissions" });
   });
 
-  it("refuses a store of a later format, and lets go of it", async () => {
+  test("refuses a store of a later format, and lets go of it", async () => {
     const directory = path.join(temporary(), "store");
     const { open } = await import("lmdb");
     await put(lmdb(directory), a);
@@ -197,7 +197,7 @@ describe("lmdbStore", () => {
     expect(await recordsOf(lmdb(directory))).toEqual([a]);
   });
 
-  it("a document that is no JSON is handed on as text, under the name of its key, and survives the others' writes", async () => {
+  test("a document that is no JSON is handed on as text, under the name of its key, and survives the others' writes", async () => {
     const directory = path.join(temporary(), "store");
     const { open } = await import("lmdb");
     await put(lmdb(directory), a, b);
@@ -224,7 +224,7 @@ describe("lmdbStore", () => {
       return { directory, file, data: fs.readFileSync(file) };
     }
 
-    it.each<[string, (data: Buffer) => Buffer]>([
+    test.each<[string, (data: Buffer) => Buffer]>([
       ["a text", () => Buffer.from("hello\n")],
       ["a hundred bytes", (data) => data.subarray(0, 100)],
       ["noise", (data) => Buffer.alloc(data.length, "noise")],
@@ -244,13 +244,13 @@ describe("lmdbStore", () => {
       expect(await recordsOf(lmdb(directory))).toHaveLength(500);
     });
 
-    it("an empty file is a new store", async () => {
+    test("an empty file is a new store", async () => {
       const { directory, file } = await filled();
       fs.truncateSync(file, 0);
       expect(await recordsOf(lmdb(directory))).toEqual([]);
     });
 
-    it("one that lives is found sound, whatever came, grew and went", async () => {
+    test("one that lives is found sound, whatever came, grew and went", async () => {
       const directory = path.join(temporary(), "store");
       for (let round = 0; round < 12; round++) {
         const store = lmdb(directory);
@@ -263,34 +263,37 @@ describe("lmdbStore", () => {
     });
   });
 
-  it.each(["removed", "replaced"])("a data file that is %s while in use: writes are refused, not lost", async (how) => {
-    const directory = path.join(temporary(), "store");
-    const store = lmdb(directory);
-    await put(store, a);
-    const file = path.join(directory, "tasks.mdb");
-    const copy = fs.readFileSync(file);
-    fs.rmSync(directory, { recursive: true });
-    if (how === "replaced") {
-      fs.mkdirSync(directory, { mode: 0o700 });
-      fs.writeFileSync(file, copy, { mode: 0o600 });
-    }
-    await expect(put(store, b)).rejects.toMatchObject({
-      code: "state-missing",
-      message: expect.stringMatching(/tasks\.mdb was removed or replaced while in use/),
-    });
-    await store.release?.();
-    await put(store, b);
-    expect(await recordsOf(store)).toEqual([b]);
-  });
+  test.each(["removed", "replaced"])(
+    "a data file that is %s while in use: writes are refused, not lost",
+    async (how) => {
+      const directory = path.join(temporary(), "store");
+      const store = lmdb(directory);
+      await put(store, a);
+      const file = path.join(directory, "tasks.mdb");
+      const copy = fs.readFileSync(file);
+      fs.rmSync(directory, { recursive: true });
+      if (how === "replaced") {
+        fs.mkdirSync(directory, { mode: 0o700 });
+        fs.writeFileSync(file, copy, { mode: 0o600 });
+      }
+      await expect(put(store, b)).rejects.toMatchObject({
+        code: "state-missing",
+        message: expect.stringMatching(/tasks\.mdb was removed or replaced while in use/),
+      });
+      await store.release?.();
+      await put(store, b);
+      expect(await recordsOf(store)).toEqual([b]);
+    },
+  );
 
-  it.each(["", undefined, 5])("refuses a directory without a name: %j", (directory) => {
+  test.each(["", undefined, 5])("refuses a directory without a name: %j", (directory) => {
     expect(() => lmdbStore(directory as string)).toThrow(new TypeError("directory must be a non-empty path"));
   });
 
   describe("and schedulers", () => {
     const rig = rigs();
 
-    it("a second scheduler on the directory is refused as a store failure, until the first has stopped", async () => {
+    test("a second scheduler on the directory is refused as a store failure, until the first has stopped", async () => {
       const directory = path.join(temporary(), "store");
       const first = rig(MONDAY, { store: lmdb(directory) });
       const second = rig(MONDAY, { store: lmdb(directory) });
@@ -305,7 +308,7 @@ describe("lmdbStore", () => {
       await second.scheduler.initialize([]);
     });
 
-    it("is the default, in the directory given", async () => {
+    test("is the default, in the directory given", async () => {
       const directory = path.join(temporary(), "mine");
       const { createScheduler } = await import("../../src/scheduler/index.js");
       const scheduler = createScheduler({ directory });
@@ -314,7 +317,7 @@ describe("lmdbStore", () => {
       expect((await recordsOf(lmdb(directory))).map(({ name }) => name)).toEqual(["a"]);
     });
 
-    it("runs a task and remembers it", async () => {
+    test("runs a task and remembers it", async () => {
       const directory = path.join(temporary(), "store");
       const first = rig(MONDAY, { store: lmdb(directory) });
       await new Promise<void>((started) => {

@@ -1,7 +1,7 @@
 /** Whoever copies an example into a strict project gets no error. */
 import { readdirSync, readFileSync } from "node:fs";
 import * as path from "node:path";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { examplesOf } from "./testing/support/examples.js";
 import { strictProblems } from "./testing/support/strict.js";
 
@@ -31,13 +31,13 @@ function examples(): ReadonlyMap<string, string> {
   return found;
 }
 
-it("every example of the scheduler compiles under strict", { timeout: 120_000 }, () => {
+test("every example of the scheduler compiles under strict", { timeout: 120_000 }, () => {
   const sources = examples();
   expect(sources.size).toBeGreaterThan(25);
   expect(strictProblems(sources)).toEqual([]);
 });
 
-it("what does not is found", { timeout: 120_000 }, () => {
+test("what does not is found", { timeout: 120_000 }, () => {
   const careless = 'const store = { transact(update) {} };\nlet n: number = "1";\nexport { store, n };\n';
   const found = strictProblems(new Map([["docs/careless.ts", careless]]));
   expect(found.map((problem) => problem.split(": ")[0])).toEqual(["docs/careless.ts:1", "docs/careless.ts:2"]);

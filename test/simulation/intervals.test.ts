@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
 import type { Hint } from "../../src/core/governor/hint.js";
 import { formatInstant, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/core/time/instant.js";
-import { type Circumstances, JobHistory, minuteOf } from "../../src/simulation/job-history.js";
+import { type Circumstances, JobHistory, secondOf } from "../../src/simulation/job-history.js";
 import { judgeSlots } from "../../src/simulation/slot-oracle.js";
 import { FROM, job, play } from "./support.js";
 
@@ -91,7 +91,7 @@ function told({ definition = { schedule: NEVER }, slots = [], periods = [], hint
   for (const [source, slot, start] of slots) {
     history.slotStarts.push({ source, slotAt: FROM + slot * SECOND_MS, startedAt: FROM + start * SECOND_MS });
   }
-  for (const at of periods) history.starts.set(minuteOf(FROM + at * SECOND_MS), FROM + at * SECOND_MS);
+  for (const at of periods) history.starts.set(secondOf(FROM + at * SECOND_MS), FROM + at * SECOND_MS);
   return [...judgeSlots(history, AROUND)].map((text) => text.replace(/^\S+ /, ""));
 }
 

@@ -5,6 +5,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { build, type Options } from "tsup";
+import { build as buildPage } from "vite";
 import type { TestProject } from "vitest/node";
 import config from "../../tsup.config.js";
 
@@ -29,6 +30,22 @@ export async function setup(project: TestProject): Promise<() => void> {
   fs.writeFileSync(path.join(home, "package.json"), JSON.stringify({ type: "module", imports }));
   // The working directory of a run may be another one; tsup takes its own for the root.
   await build({ ...(config as Options), config: false, outDir, sourcemap: false, silent: true });
+  const page = { outDir: path.join(outDir, "web"), emptyOutDir: true };
+  await asInProduction(() => {
+    return buildPage({ configFile: path.join(ROOT, "web/vite.config.ts"), logLevel: "warn", build: page });
+  });
   project.provide("programs", { krond: path.join(outDir, "krond.js"), kron: path.join(outDir, "kron.js") });
   return () => fs.rmSync(home, { recursive: true, force: true });
+}
+
+/** Vite goes by the environment, which says that this is a test: the page would not be the one that is shipped. */
+async function asInProduction(act: () => Promise<unknown>): Promise<void> {
+  const before = process.env["NODE_ENV"];
+  process.env["NODE_ENV"] = "production";
+  try {
+    await act();
+  } finally {
+    if (before === undefined) delete process.env["NODE_ENV"];
+    else process.env["NODE_ENV"] = before;
+  }
 }

@@ -23,14 +23,14 @@ export class RunningKrond {
   readonly lines: LogLine[] = [];
   readonly ended: Promise<number | string>;
   stderr = "";
-  private readonly waiters = new Set<() => void>();
-  private hasEnded = false;
+  readonly #waiters = new Set<() => void>();
+  #hasEnded = false;
 
   constructor(readonly child: ChildProcess) {
     this.ended = once(child, "close").then(([code, signal]) => (code ?? signal) as number | string);
     void this.ended.then(() => {
-      this.hasEnded = true;
-      this.wake();
+      this.#hasEnded = true;
+      this.#wake();
     });
     child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
       this.stderr += piece;
@@ -38,7 +38,7 @@ export class RunningKrond {
     if (child.stdout === null) throw new Error("no standard output");
     createInterface({ input: child.stdout }).on("line", (line) => {
       this.lines.push(JSON.parse(line) as LogLine);
-      this.wake();
+      this.#wake();
     });
   }
 
@@ -51,8 +51,8 @@ export class RunningKrond {
     for (;;) {
       const found = this.lines.slice(from).find(is);
       if (found !== undefined) return found;
-      if (this.hasEnded) throw new Error(`krond has ended: ${this.stderr}\n${JSON.stringify(this.lines.slice(-20))}`);
-      await new Promise<void>((resolve) => this.waiters.add(resolve));
+      if (this.#hasEnded) throw new Error(`krond has ended: ${this.stderr}\n${JSON.stringify(this.lines.slice(-20))}`);
+      await new Promise<void>((resolve) => this.#waiters.add(resolve));
     }
   }
 
@@ -69,7 +69,7 @@ export class RunningKrond {
   async handling(signal: "SIGHUP" | "SIGUSR1" | "SIGUSR2"): Promise<void> {
     const bit = 1n << BigInt(constants.signals[signal] - 1);
     while ((caughtBy(this.pid) & bit) === 0n) {
-      if (this.hasEnded) throw new Error(`krond has ended: ${this.stderr}`);
+      if (this.#hasEnded) throw new Error(`krond has ended: ${this.stderr}`);
       await sleep(HANDLER_POLL_MS);
     }
   }
@@ -79,9 +79,9 @@ export class RunningKrond {
     return this.ended;
   }
 
-  private wake(): void {
-    for (const waiter of [...this.waiters]) {
-      this.waiters.delete(waiter);
+  #wake(): void {
+    for (const waiter of [...this.#waiters]) {
+      this.#waiters.delete(waiter);
       waiter();
     }
   }
@@ -111,10 +111,16 @@ export function runProgram(file: string, args: readonly string[]): CommandResult
   return { status, out: stdout, err: stderr };
 }
 
+/** `config`: null for a node of several, which reads none. */
+export type StartKrond = (
+  config: string | null,
+  state: string,
+  more?: readonly string[],
+  env?: Readonly<Record<string, string>>,
+) => RunningKrond;
+
 /** Starts daemons and leaves nothing of them behind: neither themselves, nor their launchers, nor their jobs. */
-export function krondProcesses(
-  programs: () => Programs,
-): (config: string, state: string, more?: readonly string[], env?: Readonly<Record<string, string>>) => RunningKrond {
+export function krondProcesses(programs: () => Programs): StartKrond {
   const running: RunningKrond[] = [];
   const states = new Set<string>();
   afterEach(async () => {
@@ -124,7 +130,8 @@ export function krondProcesses(
   });
   return (config, state, more = [], added = {}) => {
     states.add(state);
-    const args = ["start", "--config", config, "--state", state, "--log-format", "json", ...more];
+    const named = config === null ? [] : ["--config", config];
+    const args = ["start", ...named, "--state", state, "--log-format", "json", ...more];
     const env = { ...process.env, KRON_CONFIG: "", KRON_STATE: "", ...added };
     const child = spawn(process.execPath, [programs().krond, ...args], { stdio: ["ignore", "pipe", "pipe"], env });
     const it = new RunningKrond(child);

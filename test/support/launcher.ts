@@ -13,7 +13,7 @@ export const ROOT_ONLY = isRoot ? "" : " (skipped: this needs root)";
 
 /** Waits for a condition of the outside world, bounded by the runner's own patience. */
 export async function eventually(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  await expect.poll(isSo, { timeout: 20_000, interval: 5, message: what }).toBe(true);
+  await expect.poll(isSo, { interval: 5, message: what }).toBe(true);
 }
 
 export function isAlive(pid: number): boolean {

@@ -92,6 +92,14 @@ const common = fc.record(
     ),
     constraints: fc.record({ only: clauses, avoid: clauses }, { requiredKeys: [] }),
     policy,
+    stop: fc.record(
+      {
+        after_failures: fc.integer({ min: 1, max: 1_000 }),
+        after_runs: fc.integer({ min: 1, max: 1_000_000_000 }),
+        at: fc.constantFrom("2026-12-31T23:00:00Z", "2027-01-01T00:00:00+01:00"),
+      },
+      { requiredKeys: ["after_failures"] },
+    ),
     min_interval: fc.constantFrom("1s", "90s"),
     max_interval: fc.constantFrom("90s", "1h"),
     description: printable,

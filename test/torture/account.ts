@@ -5,7 +5,7 @@
 import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
 import { type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../../src/core/time/instant.js";
 import type { WhyAnswer, WhyKind } from "../../src/core/why/facts.js";
-import { readWhy } from "../../src/krond/state/why.js";
+import { readWhy } from "../../src/operations/records/why.js";
 import { openStateReader } from "../../src/persist/open.js";
 import { requireOk } from "../support/results.js";
 import { readWitness, type Witness } from "./witness.js";

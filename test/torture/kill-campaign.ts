@@ -51,86 +51,90 @@ const LONG_JOB_MS = 75_000;
 
 export class KillCampaign {
   readonly kills: Kills = { daemons: { boot: 0, work: 0, claim: 0, drain: 0 }, launchers: 0, jobs: 0 };
-  private readonly spans: Span[] = [];
-  private readonly state: string;
-  private readonly config: string;
-  private readonly witness: string;
-  private readonly definitions: readonly AccountedJob[];
-  private readonly begunAt = Date.now();
-  private bootMs = 300;
-  private lastAskedAt = 0;
+  readonly #spans: Span[] = [];
+  readonly #state: string;
+  readonly #config: string;
+  readonly #witness: string;
+  readonly #definitions: readonly AccountedJob[];
+  readonly #begunAt = Date.now();
+  #bootMs = 300;
+  #lastAskedAt = 0;
+  readonly #options: CampaignOptions;
 
-  constructor(private readonly options: CampaignOptions) {
+  constructor(options: CampaignOptions) {
+    this.#options = options;
     const { root, jobs } = options;
-    this.state = path.join(root, "state");
-    this.config = path.join(root, "jobs.yaml");
-    this.witness = path.join(root, "witness");
-    this.definitions = Array.from({ length: jobs }, (_, index) => {
+    this.#state = path.join(root, "state");
+    this.#config = path.join(root, "jobs.yaml");
+    this.#witness = path.join(root, "witness");
+    this.#definitions = Array.from({ length: jobs }, (_, index) => {
       return { identity: `r1-${index}`, deadlineMs: index % 3 === 0 ? 0 : 30 * SECOND_MS };
     });
-    fs.mkdirSync(this.witness);
-    fs.writeFileSync(this.config, this.configuration(), { mode: 0o644 });
+    fs.mkdirSync(this.#witness);
+    fs.writeFileSync(this.#config, this.#configuration(), { mode: 0o644 });
   }
 
   async run(): Promise<void> {
-    while (this.options.takeKill()) await this.life();
-    await this.lastLife();
+    while (this.#options.takeKill()) await this.#life();
+    await this.#lastLife();
   }
 
   /** As things stood when the last daemon was told to stop. */
   question(): Question {
-    const { state, witness, definitions: jobs } = this;
-    const fromAt = Math.floor(this.begunAt / MINUTE_MS) * MINUTE_MS;
+    const state = this.#state;
+    const witness = this.#witness;
+    const jobs = this.#definitions;
+    const fromAt = Math.floor(this.#begunAt / MINUTE_MS) * MINUTE_MS;
     return {
       state,
       witness,
       jobs,
       fromAt,
-      now: this.lastAskedAt,
-      hadTime: (chosenAt, deadlineMs, endsAt) => this.hadTime(chosenAt, deadlineMs, endsAt),
+      now: this.#lastAskedAt,
+      hadTime: (chosenAt, deadlineMs, endsAt) => this.#hadTime(chosenAt, deadlineMs, endsAt),
     };
   }
 
-  private configuration(): string {
-    const jobs = this.definitions.map(({ identity, deadlineMs }, index) => ({
+  #configuration(): string {
+    const jobs = this.#definitions.map(({ identity, deadlineMs }, index) => ({
       identity,
       schedule: "* * * * *",
       window: { mode: "after", duration: "59s" },
       policy: { deadline: `${deadlineMs}ms`, concurrency: (["allow", "forbid", "replace"] as const)[index % 3] },
       shell: true,
       // A few outlast many daemons and their own period.
-      command: `${witnessing(this.witness)}; exec sleep ${(index < LONG_JOBS ? LONG_JOB_MS : JOB_MS) / 1_000}`,
+      command: `${witnessing(this.#witness)}; exec sleep ${(index < LONG_JOBS ? LONG_JOB_MS : JOB_MS) / 1_000}`,
       output: { to: "discard" },
     }));
-    return JSON.stringify({ defaults: { env: { [MARK]: this.state } }, jobs });
+    return JSON.stringify({ defaults: { env: { [MARK]: this.#state } }, jobs });
   }
 
-  private begin(): RunningKrond {
-    return this.options.start(this.config, this.state, ["--store", this.options.backend]);
+  #begin(): RunningKrond {
+    return this.#options.start(this.#config, this.#state, ["--store", this.#options.backend]);
   }
 
-  private async life(): Promise<void> {
-    const { random } = this.options;
+  async #life(): Promise<void> {
+    const { random } = this.#options;
     const moment = random.pick(MOMENTS);
     const startedMs = performance.now();
-    const krond = this.begin();
-    if (moment === "boot") await sleep(random.next() * this.bootMs * 1.2);
+    const krond = this.#begin();
+    if (moment === "boot") await sleep(random.next() * this.#bootMs * 1.2);
     else {
       await krond.ready();
-      this.bootMs = 0.8 * this.bootMs + 0.2 * (performance.now() - startedMs);
+      this.#bootMs = 0.8 * this.#bootMs + 0.2 * (performance.now() - startedMs);
       const readyAt = Date.now();
-      await this.untilMoment(krond, moment);
-      this.spans.push({ fromAt: readyAt, toAt: Date.now() });
+      await this.#untilMoment(krond, moment);
+      this.#spans.push({ fromAt: readyAt, toAt: Date.now() });
     }
     await krond.kill();
     this.kills.daemons[moment] += 1;
   }
 
-  private async untilMoment(krond: RunningKrond, moment: Exclude<Moment, "boot">): Promise<void> {
-    const { random } = this.options;
+  async #untilMoment(krond: RunningKrond, moment: Exclude<Moment, "boot">): Promise<void> {
+    const { random } = this.#options;
     const lifeMs = random.next() < LONG_LIFE_CHANCE ? LONG_LIFE_MS : random.next() * SHORT_LIFE_MS;
     await sleep(lifeMs / 2);
-    this.killSomethingElse(krond);
+    this.#killSomethingElse(krond);
     if (moment === "claim") {
       // Told once its claim is durable, and before its gate is released.
       const claimed = krond.event("trigger", {}, krond.lines.length).catch(() => undefined);
@@ -145,11 +149,11 @@ export class KillCampaign {
     }
   }
 
-  private killSomethingElse(krond: RunningKrond): void {
-    const { random } = this.options;
+  #killSomethingElse(krond: RunningKrond): void {
+    const { random } = this.#options;
     const dice = random.next();
     const isLauncher = dice < 0.3;
-    const victims = isLauncher ? childrenOf(krond.pid) : dice < 0.5 ? jobsOf(this.state) : [];
+    const victims = isLauncher ? childrenOf(krond.pid) : dice < 0.5 ? jobsOf(this.#state) : [];
     if (victims.length === 0) return;
     try {
       process.kill(random.pick(victims), "SIGKILL");
@@ -161,24 +165,24 @@ export class KillCampaign {
   }
 
   /** Nobody is killed any more but what would run on for too long; every end is seen. */
-  private async lastLife(): Promise<void> {
-    const krond = this.begin();
+  async #lastLife(): Promise<void> {
+    const krond = this.#begin();
     await krond.ready();
     const readyAt = Date.now();
     await sleep(LAST_LIFE_MS);
-    this.lastAskedAt = Date.now();
-    this.spans.push({ fromAt: readyAt, toAt: this.lastAskedAt });
-    const stopped = this.options.stop(this.state);
+    this.#lastAskedAt = Date.now();
+    this.#spans.push({ fromAt: readyAt, toAt: this.#lastAskedAt });
+    const stopped = this.#options.stop(this.#state);
     await krond.event("draining");
     await sleep(2 * JOB_MS);
-    killJobsOf(this.state);
+    killJobsOf(this.#state);
     const [status, ended] = await Promise.all([stopped, krond.ended]);
     if (status !== 0 || ended !== 0) throw new Error(`the last daemon ended with ${ended}: ${krond.stderr}`);
   }
 
   /** Some daemon was there for long enough, within the deadline and while the period was the current one (S13). */
-  private hadTime(chosenAt: EpochMs, deadlineMs: number, endsAt: EpochMs): boolean {
-    return this.spans.some(({ fromAt, toAt }) => {
+  #hadTime(chosenAt: EpochMs, deadlineMs: number, endsAt: EpochMs): boolean {
+    return this.#spans.some(({ fromAt, toAt }) => {
       const begin = Math.max(fromAt, chosenAt);
       return begin + START_PATIENCE_MS <= Math.min(toAt, endsAt) && begin <= chosenAt + deadlineMs;
     });

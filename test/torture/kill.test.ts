@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { temporaryDirectories } from "../support/temporary.js";
 import { type Account, accountFor, kindsText } from "./account.js";
@@ -75,7 +75,7 @@ function report(played: readonly { campaign: KillCampaign; account: Account }[],
   ].join("\n");
 }
 
-it(
+test(
   "R1: SIGKILL at random instants: no period runs twice, and every period has an outcome or a stated reason",
   async () => {
     for (let done = 0, round = 0; done < KILLS; round += 1) {

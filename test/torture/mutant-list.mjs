@@ -33,6 +33,7 @@ const MACHINE_TESTS = [
   "test/machines/model-check.test.ts",
 ];
 const OCCASION_TESTS = ["test/machines/occasions.test.ts", "test/core/state"];
+const STAND_IN_TESTS = ["test/machines/hint-of-tried.test.ts", "test/machines/pause-of-tried.test.ts"];
 const LMDB_TESTS = [
   "test/persist/lmdb-contract.test.ts",
   "test/persist/lmdb-directory.test.ts",
@@ -49,6 +50,10 @@ const FILES_TESTS = [
   "test/persist/files-faults.test.ts",
   "test/persist/files-directory.test.ts",
 ];
+const AWAY = "src/actors/cluster/away-runs.ts";
+const ELSEWHERE = "src/actors/supervisor/run/elsewhere.ts";
+const LOST = "src/actors/supervisor/run/away.ts";
+const AWAY_TESTS = ["test/actors/cluster/away-runs.test.ts", "test/actors/cluster/runs-between.test.ts"];
 const LAUNCHER_TESTS = ["test/actors/launcher/child/gate.test.ts", "test/actors/launcher/contract.test.ts"];
 
 /** @type {readonly Mutant[]} */
@@ -167,15 +172,16 @@ export const MUTANTS = [
   {
     name: "S40: a slot may be claimed twice",
     file: CLAIMS,
-    search: "if (isSlotUsed(document, source, slotAt)) {",
-    replace: "if (isSlotUsed(document, source, slotAt) && slotAt < 0) {",
+    search:
+      "aftermath } = claim;\n  const slotId = formatInstant(slotAt);\n  if (isSlotUsed(document, source, slotAt)) {",
+    replace: "aftermath } = claim;\n  const slotId = formatInstant(slotAt);\n  if (source === slotId) {",
     tests: STATE_TESTS,
   },
   {
     name: "S40: a slot that was claimed is planned again",
     file: POLICY,
-    search: "return last.ok && slotAt <= last.value;",
-    replace: "return last.ok && slotAt < last.value;",
+    search: "newestAt !== null && slotAt <= newestAt",
+    replace: "newestAt !== null && slotAt < newestAt",
     tests: OCCASION_TESTS,
   },
   {
@@ -202,8 +208,8 @@ export const MUTANTS = [
   {
     name: "S42: a one-shot is not consumed",
     file: CLAIMS,
-    search: 'source === "hint-oneshot" ? consumeOneshot(document, aftermath, now) : unchanged(document);',
-    replace: 'source === "none" ? consumeOneshot(document, aftermath, now) : unchanged(document);',
+    search: 'source === "hint-oneshot" ? consumeOneshot(document, slotAt, aftermath, now) : unchanged(document);',
+    replace: 'source === "none" ? consumeOneshot(document, slotAt, aftermath, now) : unchanged(document);',
     tests: OCCASION_TESTS,
   },
   {
@@ -240,8 +246,8 @@ export const MUTANTS = [
   {
     name: "S23: a claim is not waited for",
     file: "src/actors/supervisor/write/committer.ts",
-    search: "await this.store.commit(this.term, batch);",
-    replace: "void this.store.commit(this.term, batch).catch(() => {});",
+    search: "const refused = await this.#store.commit(this.#term, batch);",
+    replace: "const refused: readonly Claim[] = [];\n    void this.#store.commit(this.#term, batch).catch(() => {});",
     tests: ["test/actors/supervisor/io-errors.test.ts"],
   },
   {
@@ -254,9 +260,9 @@ export const MUTANTS = [
   {
     name: "S32: an unreadable document is replaced by an empty one",
     file: "src/actors/supervisor/start/recovery.ts",
-    search: "  if (nominalAt === null) return { text: serialiseDocument(empty), ledger: [] };",
-    replace: "  if (nominalAt !== now + 0.5) return { text: serialiseDocument(empty), ledger: [] };",
-    tests: ["test/actors/supervisor/error-model.test.ts"],
+    search: "fenceDocument(empty, compileRule(definition), rules)",
+    replace: "fenceDocument(empty, compileRule(definition), { ...rules, upToAt: 0 })",
+    tests: ["test/actors/supervisor/start/clock-behind.test.ts"],
   },
   {
     name: "S32: a changed entry keeps its checksum",
@@ -420,31 +426,45 @@ export const MUTANTS = [
   {
     name: "R14: a request whose answer nobody saw is sent again after a restart",
     file: RUNS,
-    search: "const next = { ...withActive(document, rest), History: history };",
+    search: "const next = { ...withActive(startedCounts(document, ended), rest), History: history };",
     replace:
-      'const again = ending.kind === "unseen" && ended.Holder === "request" ? { LastHandledPeriodID: "", LastNominalTime: "", LastChosenTime: "", LastOutcome: "" as const } : {};\n  const next = { ...withActive(document, rest), ...again, History: history };',
+      'const unhandled = ending.kind === "unseen" && ended.Holder === "request" ? { LastHandledPeriodID: "", LastNominalTime: "", LastChosenTime: "", LastOutcome: "" as const } : {};\n  const next = { ...withActive(startedCounts(document, ended), rest), ...unhandled, History: history };',
     tests: CRASH_TESTS,
   },
   {
     name: "S41: an interval hint goes on for an hour after its TTL",
     file: "src/core/state/document.ts",
-    search: "expiresAt: instantOf(Interval.ExpiresAt) }",
-    replace: "expiresAt: instantOf(Interval.ExpiresAt) + 3_600_000 }",
+    search: "expiresAt: knownInstant(Interval.ExpiresAt) }",
+    replace: "expiresAt: knownInstant(Interval.ExpiresAt) + 3_600_000 }",
     tests: CRASH_TESTS,
+  },
+  {
+    name: "S24: what was due before a hint is passed over with what is due in it",
+    file: "src/machines/plan.ts",
+    search: "if (isDue && fromAt !== null && currentDueAt < fromAt) return null;",
+    replace: "",
+    tests: STAND_IN_TESTS,
+  },
+  {
+    name: "S41: a hint that gives way leaves open what passed in it",
+    file: "src/machines/stand-ins.ts",
+    search: "isInForce ? aftermathOfHints(draft, undefined, moment.now) : null",
+    replace: "isInForce ? null : null",
+    tests: STAND_IN_TESTS,
   },
   {
     name: "S43: a retry comes although the next period is due",
     file: "src/core/period/retried.ts",
-    search: "if (untilAt !== null && Math.max(startsAt, now) >= untilAt) return null;",
-    replace: "",
+    search: "return untilAt === null || Math.max(startsAt, now) < untilAt;",
+    replace: "return untilAt === null || Math.max(startsAt, now) < Number.POSITIVE_INFINITY;",
     tests: ["test/machines/retries.test.ts"],
   },
   {
     name: "S43: a retry outlives the period after its own",
     file: CLAIMS,
-    search: "const { LastReason: _, ...rest } = withoutRetry(document);",
-    replace: "const { LastReason: _, ...rest } = document;",
-    tests: ["test/machines/retries.test.ts"],
+    search: "const { LastReason: _, EvaluatesFrom, ...rest } = withoutRetry(document);",
+    replace: "const { LastReason: _, EvaluatesFrom, ...rest } = document;",
+    tests: STATE_TESTS,
   },
   {
     name: "S43: what nobody saw end is tried again unasked",
@@ -484,7 +504,7 @@ export const MUTANTS = [
   {
     name: "S20: a request whose turn comes too late is sent all the same",
     file: "src/actors/dispatcher/exchange.ts",
-    search: "else if (isPast(this.latestAt, this.clock.now())) this.end(ABORTED_LATE);",
+    search: "else if (isPast(this.#latestAt, this.#clock.now())) this.#end(ABORTED_LATE);",
     replace: "",
     tests: ["test/actors/dispatcher/dispatcher.test.ts"],
   },
@@ -494,5 +514,69 @@ export const MUTANTS = [
     search: "const forbidden = found.value.find((address) => !isAdmitted(address, policy));",
     replace: "const forbidden = found.value.slice(1, 1).find((address) => !isAdmitted(address, policy));",
     tests: ["test/actors/dispatcher/admit.test.ts"],
+  },
+  {
+    name: "C14: an end that nobody has taken is forgotten",
+    file: AWAY,
+    search: 'if (isOurs && answer === "taken")',
+    replace: "if (isOurs)",
+    tests: AWAY_TESTS,
+  },
+  {
+    name: "C14: a run that comes back is adopted anew, which costs its exit code",
+    file: AWAY,
+    search: "if (kept === undefined) return inner.adopt(request);",
+    replace: "if (kept === undefined || kept.end !== null) return inner.adopt(request);",
+    tests: AWAY_TESTS,
+  },
+  {
+    name: "C14: runs are not handed over when a shard is given up",
+    file: "src/actors/supervisor/supervisor-actor.ts",
+    search: "this.#ports.onAway?.(this.#elsewhere.staying(this.#runPlace()));",
+    replace: "",
+    tests: AWAY_TESTS,
+  },
+  {
+    name: "C14: whoever does not have the job takes the end of its run",
+    file: ELSEWHERE,
+    search: 'if (!this.#mayHear) return "unknown";',
+    replace: 'if (!this.#mayHear) return "taken";',
+    tests: AWAY_TESTS,
+  },
+  {
+    name: "C14: a run of another node is adopted here",
+    file: LOST,
+    search: "return node === ourNode || (ourNode === undefined && isOfHere) ? null : node;",
+    replace: "return node === ourNode || isOfHere ? null : null;",
+    tests: [...AWAY_TESTS, "test/actors/supervisor/nodes.test.ts"],
+  },
+  {
+    name: "C15: a run counts as lost as soon as its node is gone",
+    file: LOST,
+    search: 'return holder.kind !== "process" || now >= news.sinceAt + lostAfterMs(limits);',
+    replace: "return now >= news.sinceAt;",
+    tests: AWAY_TESTS,
+  },
+  {
+    name: "C15: a run that is lost, and was to end, is waited for",
+    file: ELSEWHERE,
+    search: "this.#core.executor.giveUp(attemptId);",
+    replace: "",
+    tests: AWAY_TESTS,
+  },
+  {
+    name: "S53: what was due before another server took over is not closed",
+    file: "src/core/state/fence.ts",
+    search: "const steps = [fencedBoot, fencedPeriod, fencedRetry, fencedSlots];",
+    replace: "const steps = [fencedBoot, fencedRetry, fencedSlots];",
+    tests: ["test/core/state/fence.test.ts", "test/actors/supervisor/start/failover.test.ts"],
+    quick: true,
+  },
+  {
+    name: "S53: an interval goes on as if nothing had been forgotten",
+    file: "src/core/state/fence.ts",
+    search: "document: withSlotUsed(closed.document, source, Math.max(slotAt, upToAt)),",
+    replace: "document: closed.document,",
+    tests: ["test/core/state/fence.test.ts"],
   },
 ];

@@ -43,16 +43,20 @@ export class Line {
   connected: Connected | null = null;
   idleSinceMs = 0;
   readonly client: Client;
-  private socket: Socket | null = null;
-  private isGone = false;
+  #socket: Socket | null = null;
+  #isGone = false;
+  readonly #place: Place;
+  readonly #clock: Clock;
 
   constructor(
     readonly key: string,
-    private readonly place: Place,
-    private readonly clock: Clock,
+    place: Place,
+    clock: Clock,
   ) {
+    this.#place = place;
+    this.#clock = clock;
     this.client = new Client(place.url.origin, {
-      connect: (_, callback) => this.connect(0, callback as Callback),
+      connect: (_, callback) => this.#connect(0, callback as Callback),
       pipelining: 1,
       allowH2: false,
       // One clock over all of a request, which is its own.
@@ -65,40 +69,40 @@ export class Line {
   }
 
   get isUsable(): boolean {
-    return !this.isGone && !this.client.destroyed && !this.client.closed;
+    return !this.#isGone && !this.client.destroyed && !this.client.closed;
   }
 
   /** What is under way on it fails. */
   destroy(): void {
-    this.isGone = true;
-    this.socket?.destroy();
+    this.#isGone = true;
+    this.#socket?.destroy();
     void this.client.destroy().catch(() => undefined);
   }
 
   /** One address after another: nothing was sent to the ones before. */
-  private connect(index: number, callback: Callback): void {
-    const { addresses, url } = this.place;
+  #connect(index: number, callback: Callback): void {
+    const { addresses, url } = this.#place;
     const host = addresses[index];
-    if (host === undefined || this.isGone) {
+    if (host === undefined || this.#isGone) {
       callback(new ConnectFailure("connect", "the connection was given up"), null);
       return;
     }
     const isTls = url.protocol === HTTPS;
     const port = Number(url.port || (isTls ? 443 : 80));
-    const fromMs = this.clock.monotonicMs();
+    const fromMs = this.#clock.monotonicMs();
     const socket = connect({ host, port, noDelay: true });
-    this.socket = socket;
+    this.#socket = socket;
     const onError = (error: Error): void => {
       socket.destroy();
-      const hasMore = index + 1 < addresses.length && !this.isGone;
-      if (hasMore) this.connect(index + 1, callback);
+      const hasMore = index + 1 < addresses.length && !this.#isGone;
+      if (hasMore) this.#connect(index + 1, callback);
       else callback(new ConnectFailure("connect", error.message || codeOf(error)), null);
     };
     socket.once("error", onError);
     socket.once("connect", () => {
       socket.off("error", onError);
-      const connectMs = this.clock.monotonicMs() - fromMs;
-      if (isTls) this.secure(socket, connectMs, callback);
+      const connectMs = this.#clock.monotonicMs() - fromMs;
+      if (isTls) this.#secure(socket, connectMs, callback);
       else {
         this.connected = { connectMs, tlsMs: null };
         callback(null, socket);
@@ -106,11 +110,11 @@ export class Line {
     });
   }
 
-  private secure(plain: Socket, connectMs: number, callback: Callback): void {
-    const { url, context } = this.place;
+  #secure(plain: Socket, connectMs: number, callback: Callback): void {
+    const { url, context } = this.#place;
     const name = url.hostname.replace(/^\[|\]$/g, "");
     const isName = /[a-z]/i.test(name) && !name.includes(":");
-    const fromMs = this.clock.monotonicMs();
+    const fromMs = this.#clock.monotonicMs();
     const socket = connectTls({
       socket: plain,
       // The name, not the address: certificates are made out to it.
@@ -119,7 +123,7 @@ export class Line {
       ...(context === null ? {} : { secureContext: context }),
       ALPNProtocols: ["http/1.1"],
     });
-    this.socket = socket;
+    this.#socket = socket;
     const fail = (message: string): void => {
       socket.destroy();
       callback(new ConnectFailure("tls", message), null);
@@ -134,7 +138,7 @@ export class Line {
     socket.once("secureConnect", () => {
       socket.off("error", onError);
       socket.off("close", onClose);
-      this.connected = { connectMs, tlsMs: this.clock.monotonicMs() - fromMs };
+      this.connected = { connectMs, tlsMs: this.#clock.monotonicMs() - fromMs };
       callback(null, socket);
     });
   }
@@ -142,55 +146,58 @@ export class Line {
 
 export class Lines {
   /** By key: free ones, those used last at the end. */
-  private readonly free = new Map<string, Line[]>();
-  private freeCount = 0;
-  private timer: Timer | null = null;
+  readonly #free = new Map<string, Line[]>();
+  #freeCount = 0;
+  #timer: Timer | null = null;
+  readonly #clock: Clock;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   take(place: Place): Line {
     const key = [place.url.origin, place.tlsKey, ...place.addresses].join(" ");
-    const free = this.free.get(key) ?? [];
+    const free = this.#free.get(key) ?? [];
     for (let line = free.pop(); line !== undefined; line = free.pop()) {
-      this.freeCount -= 1;
+      this.#freeCount -= 1;
       line.connected = null;
       if (line.isUsable) return line;
     }
-    this.free.delete(key);
-    return new Line(key, place, this.clock);
+    this.#free.delete(key);
+    return new Line(key, place, this.#clock);
   }
 
   giveBack(line: Line): void {
-    if (!line.isUsable || this.freeCount >= DISPATCHER_LIMITS.idleConnections) {
+    if (!line.isUsable || this.#freeCount >= DISPATCHER_LIMITS.idleConnections) {
       line.destroy();
       return;
     }
-    line.idleSinceMs = this.clock.monotonicMs();
-    const free = this.free.get(line.key);
-    if (free === undefined) this.free.set(line.key, [line]);
+    line.idleSinceMs = this.#clock.monotonicMs();
+    const free = this.#free.get(line.key);
+    if (free === undefined) this.#free.set(line.key, [line]);
     else free.push(line);
-    this.freeCount += 1;
-    this.timer ??= this.clock.after(DISPATCHER_LIMITS.idleMs, () => this.sweep());
+    this.#freeCount += 1;
+    this.#timer ??= this.#clock.after(DISPATCHER_LIMITS.idleMs, () => this.#sweep());
   }
 
   close(): void {
-    this.timer?.cancel();
-    for (const lines of this.free.values()) for (const line of lines) line.destroy();
-    this.free.clear();
-    this.freeCount = 0;
+    this.#timer?.cancel();
+    for (const lines of this.#free.values()) for (const line of lines) line.destroy();
+    this.#free.clear();
+    this.#freeCount = 0;
   }
 
-  private sweep(): void {
-    this.timer = null;
-    const sinceMs = this.clock.monotonicMs() - DISPATCHER_LIMITS.idleMs;
-    for (const [key, lines] of this.free) {
+  #sweep(): void {
+    this.#timer = null;
+    const sinceMs = this.#clock.monotonicMs() - DISPATCHER_LIMITS.idleMs;
+    for (const [key, lines] of this.#free) {
       const kept = lines.filter((line) => line.idleSinceMs > sinceMs && line.isUsable);
       for (const line of lines) if (!kept.includes(line)) line.destroy();
-      this.freeCount -= lines.length - kept.length;
-      if (kept.length === 0) this.free.delete(key);
-      else this.free.set(key, kept);
+      this.#freeCount -= lines.length - kept.length;
+      if (kept.length === 0) this.#free.delete(key);
+      else this.#free.set(key, kept);
     }
-    if (this.freeCount > 0) this.timer = this.clock.after(DISPATCHER_LIMITS.idleMs, () => this.sweep());
+    if (this.#freeCount > 0) this.#timer = this.#clock.after(DISPATCHER_LIMITS.idleMs, () => this.#sweep());
   }
 }
 

@@ -42,10 +42,26 @@ export function signatureOf(secret: string, id: string, now: EpochMs, body: stri
 /** What is kept of an answer: readable, and without the secrets that a server may have sent back. */
 export function excerptOf(chunks: readonly Buffer[], most: number, secrets: readonly string[]): string | null {
   if (most === 0) return null;
-  const text = Buffer.concat(chunks)
+  const bytes = Buffer.concat(chunks);
+  const text = bytes
     .subarray(0, most)
     .toString("utf8")
     .replace(/\uFFFD$/, "");
+  const shown = redacted(text, secrets);
+  return bytes.length < most ? shown : withoutBeginnings(shown, secrets);
+}
+
+/** What was cut may end in the middle of a secret. */
+function withoutBeginnings(text: string, secrets: readonly string[]): string {
+  for (const secret of secrets) {
+    for (let chars = Math.min(secret.length - 1, text.length); chars >= SHOWN_SECRET; chars -= 1) {
+      if (text.endsWith(secret.slice(0, chars))) return `${text.slice(0, -chars)}[redacted]`;
+    }
+  }
+  return text;
+}
+
+export function redacted(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length >= SHOWN_SECRET)
     .reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);

@@ -13,6 +13,11 @@ export interface RequestArm {
   readonly scheduledFor: string;
   readonly target: HttpTarget;
   readonly settings: HttpSettings;
+  /** For whoever has to know more of an answer than its status and its body. */
+  readonly onHead?: (status: number, headers: AnswerHeaders) => void;
 }
+
+/** By lower-cased name. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type Dispatcher = RunnerOf<RequestArm>;

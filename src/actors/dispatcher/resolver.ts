@@ -33,50 +33,52 @@ const NO_SUCH_NAME: ReadonlySet<string> = new Set(["ENODATA", "ENOTFOUND"]);
 
 export class SystemResolver implements Resolver {
   /** Oldest first. */
-  private readonly known = new Map<string, Known>();
-  private lookups = 0;
-  private readonly waiting: (() => void)[] = [];
+  readonly #known = new Map<string, Known>();
+  #lookups = 0;
+  readonly #waiting: (() => void)[] = [];
+  readonly #clock: Clock;
+  readonly #hostsFile: string;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly hostsFile = HOSTS_FILE,
-  ) {}
+  constructor(clock: Clock, hostsFile = HOSTS_FILE) {
+    this.#clock = clock;
+    this.#hostsFile = hostsFile;
+  }
 
   /** Asked once at a time for each name, and as long as an answer holds. */
   resolve(hostname: string): Promise<Addresses> {
     const name = hostname.toLowerCase().replace(/\.$/, "");
-    const known = this.known.get(name);
-    if (known !== undefined && this.clock.monotonicMs() < known.untilMs) return known.answer;
+    const known = this.#known.get(name);
+    if (known !== undefined && this.#clock.monotonicMs() < known.untilMs) return known.answer;
     const entry: Known = {
       untilMs: Number.POSITIVE_INFINITY,
-      answer: this.find(name).then((found) => {
-        entry.untilMs = this.clock.monotonicMs() + found.forMs;
+      answer: this.#find(name).then((found) => {
+        entry.untilMs = this.#clock.monotonicMs() + found.forMs;
         return found.answer;
       }),
     };
-    this.known.delete(name);
-    this.known.set(name, entry);
-    const [oldest] = this.known.size > DISPATCHER_LIMITS.dnsNames ? this.known.keys() : [];
-    if (oldest !== undefined) this.known.delete(oldest);
+    this.#known.delete(name);
+    this.#known.set(name, entry);
+    const [oldest] = this.#known.size > DISPATCHER_LIMITS.dnsNames ? this.#known.keys() : [];
+    if (oldest !== undefined) this.#known.delete(oldest);
     return entry.answer;
   }
 
-  private async find(name: string): Promise<Found> {
-    const own = await this.fromFile(name);
+  async #find(name: string): Promise<Found> {
+    const own = await this.#fromFile(name);
     if (own.length > 0) return { answer: ok(own), forMs: DISPATCHER_LIMITS.dnsLeastMs };
     if (isLocalName(name)) return { answer: ok(["127.0.0.1", "::1"]), forMs: DISPATCHER_LIMITS.dnsMostMs };
-    return name.includes(".") ? this.fromServers(name) : this.fromSystem(name);
+    return name.includes(".") ? this.#fromServers(name) : this.#fromSystem(name);
   }
 
-  private async fromFile(name: string): Promise<readonly string[]> {
-    const text = await readFile(this.hostsFile, "utf8").catch(() => "");
+  async #fromFile(name: string): Promise<readonly string[]> {
+    const text = await readFile(this.#hostsFile, "utf8").catch(() => "");
     return text.split("\n").flatMap((line) => {
       const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);
       return isIP(address) !== 0 && names.some((one) => one.toLowerCase() === name) ? [address] : [];
     });
   }
 
-  private async fromServers(name: string): Promise<Found> {
+  async #fromServers(name: string): Promise<Found> {
     // Anew each time: which servers there are may have changed.
     const servers = new NameServers({ timeout: DISPATCHER_LIMITS.dnsTimeoutMs, tries: DISPATCHER_LIMITS.dnsTries });
     const [four, six] = await Promise.all([ask(servers, "resolve4", name), ask(servers, "resolve6", name)]);
@@ -91,8 +93,8 @@ export class SystemResolver implements Resolver {
     return { answer: err(message), forMs: DISPATCHER_LIMITS.dnsMissingMs };
   }
 
-  private async fromSystem(name: string): Promise<Found> {
-    await this.turn();
+  async #fromSystem(name: string): Promise<Found> {
+    await this.#turn();
     try {
       const found = await lookup(name, { all: true });
       const addresses = found.slice(0, DISPATCHER_LIMITS.addresses).map(({ address }) => address);
@@ -100,14 +102,14 @@ export class SystemResolver implements Resolver {
     } catch {
       return { answer: err(`there is no address for ${name}`), forMs: DISPATCHER_LIMITS.dnsMissingMs };
     } finally {
-      this.lookups -= 1;
-      this.waiting.shift()?.();
+      this.#lookups -= 1;
+      this.#waiting.shift()?.();
     }
   }
 
-  private async turn(): Promise<void> {
-    if (this.lookups >= DISPATCHER_LIMITS.systemLookups) await new Promise<void>((go) => this.waiting.push(go));
-    this.lookups += 1;
+  async #turn(): Promise<void> {
+    if (this.#lookups >= DISPATCHER_LIMITS.systemLookups) await new Promise<void>((go) => this.#waiting.push(go));
+    this.#lookups += 1;
   }
 }
 

@@ -2,9 +2,11 @@
  * What requests need and nobody may read: values of headers, keys to sign with, certificates. They are read when a request
  * is made ready, so that a secret that was changed is the one that is used, and kept no longer than it.
  */
+
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
+import { messageOf } from "../../core/base/errors/message.js";
 import { LIMITS } from "../../core/base/limits.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import type { SecretRef, TlsFiles } from "../../core/job/definition.js";
@@ -13,8 +15,20 @@ import { DISPATCHER_LIMITS } from "./limits.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+export type Unseal = (sealed: string) => Result<string, string>;
+
+const NO_KEY: Unseal = () => err("there is no key to open it with");
+
 /** Blanks and line ends around it are not part of it: editors leave one at the end of every file. */
-export async function readSecret({ from, name }: SecretRef, env: Environment): Promise<Result<string, ArmFailure>> {
+export async function readSecret(
+  { from, name }: SecretRef,
+  env: Environment,
+  unseal: Unseal = NO_KEY,
+): Promise<Result<string, ArmFailure>> {
+  if (from === "sealed") {
+    const opened = unseal(name);
+    return opened.ok ? ok(opened.value) : refused(`what is kept sealed cannot be opened: ${opened.error}`);
+  }
   if (from === "file") {
     const read = await readText(name);
     return read.ok ? checked(read.value.trim(), `the file ${name}`) : read;
@@ -60,7 +74,7 @@ export interface TlsProfile {
 const PLAIN: TlsProfile = { key: "", context: null };
 
 export class TlsProfiles {
-  private readonly contexts = new Map<string, SecureContext>();
+  readonly #contexts = new Map<string, SecureContext>();
 
   async read({ caFile, certFile, keyFile }: TlsFiles): Promise<Result<TlsProfile, ArmFailure>> {
     if (caFile === null && certFile === null && keyFile === null) return ok(PLAIN);
@@ -71,20 +85,20 @@ export class TlsProfiles {
       texts.push(read.value);
     }
     const key = createHash("sha256").update(JSON.stringify(texts)).digest("hex");
-    return this.contextOf(key, texts);
+    return this.#contextOf(key, texts);
   }
 
-  private contextOf(key: string, [ca, cert, secret]: readonly (string | undefined)[]): Result<TlsProfile, ArmFailure> {
-    const known = this.contexts.get(key);
+  #contextOf(key: string, [ca, cert, secret]: readonly (string | undefined)[]): Result<TlsProfile, ArmFailure> {
+    const known = this.#contexts.get(key);
     if (known !== undefined) return ok({ key, context: known });
     try {
       const context = createSecureContext({ ca, cert, key: secret });
-      const [oldest] = this.contexts.size >= DISPATCHER_LIMITS.tlsProfiles ? this.contexts.keys() : [];
-      if (oldest !== undefined) this.contexts.delete(oldest);
-      this.contexts.set(key, context);
+      const [oldest] = this.#contexts.size >= DISPATCHER_LIMITS.tlsProfiles ? this.#contexts.keys() : [];
+      if (oldest !== undefined) this.#contexts.delete(oldest);
+      this.#contexts.set(key, context);
       return ok({ key, context });
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       return refused(`the certificates cannot be used: ${message}`);
     }
   }

@@ -42,46 +42,49 @@ const DAEMON_PID = 1;
 
 export class SimulatedDispatcher implements Dispatcher {
   readonly capacity = { request: DISPATCHER_LIMITS.armed } as const;
-  private readonly held = new Map<string, Held>();
-  private readonly listeners = new Set<(event: RunnerEvent) => void>();
-  private isAlive = true;
+  readonly #held = new Map<string, Held>();
+  readonly #listeners = new Set<(event: RunnerEvent) => void>();
+  #isAlive = true;
+  readonly #clock: Clock;
+  readonly #answerOf: (request: RequestArm) => SimulatedAnswer;
+  readonly #witness: RequestWitness;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly answerOf: (request: RequestArm) => SimulatedAnswer,
-    private readonly witness: RequestWitness,
-  ) {}
+  constructor(clock: Clock, answerOf: (request: RequestArm) => SimulatedAnswer, witness: RequestWitness) {
+    this.#clock = clock;
+    this.#answerOf = answerOf;
+    this.#witness = witness;
+  }
 
   async arm(request: RequestArm): Promise<Result<Armed, ArmFailure>> {
-    if (!this.isAlive) return err({ code: "launcher-unavailable", message: "the dispatcher is closed" });
-    const answer = this.answerOf(request);
+    if (!this.#isAlive) return err({ code: "launcher-unavailable", message: "the dispatcher is closed" });
+    const answer = this.#answerOf(request);
     if (answer.refusal !== undefined) return err(answer.refusal);
     const { attemptId } = request;
-    if (this.held.has(attemptId)) throw new Error(`invariant broken: attempt ${attemptId} exists already`);
-    this.held.set(attemptId, { request, answer, sentAt: null, timer: null });
+    if (this.#held.has(attemptId)) throw new Error(`invariant broken: attempt ${attemptId} exists already`);
+    this.#held.set(attemptId, { request, answer, sentAt: null, timer: null });
     return ok({ attemptId, holder: { kind: "request", pid: DAEMON_PID } });
   }
 
   async go({ attemptId }: Armed, latestAt: EpochMs): Promise<GoOutcome> {
-    const held = this.held.get(attemptId);
+    const held = this.#held.get(attemptId);
     if (held === undefined || held.sentAt !== null) return "gone";
-    const now = this.clock.now();
+    const now = this.#clock.now();
     if (isPast(latestAt, now)) {
-      this.held.delete(attemptId);
+      this.#held.delete(attemptId);
       return "late";
     }
     held.sentAt = now;
     const { failure, answerMs } = held.answer;
-    if (failure === undefined || !NOTHING_SENT.has(failure)) this.witness.sent(held.request, now);
+    if (failure === undefined || !NOTHING_SENT.has(failure)) this.#witness.sent(held.request, now);
     const { timeoutMs } = held.request.target;
     const isTooLate = answerMs === null || answerMs > timeoutMs;
     const reason = isTooLate ? "timeout" : failure;
-    held.timer = this.clock.after(isTooLate ? timeoutMs : answerMs, () => this.end(attemptId, reason ?? null));
+    held.timer = this.#clock.after(isTooLate ? timeoutMs : answerMs, () => this.#end(attemptId, reason ?? null));
     return "started";
   }
 
   async abort({ attemptId }: Armed): Promise<void> {
-    if (this.held.get(attemptId)?.sentAt === null) this.held.delete(attemptId);
+    if (this.#held.get(attemptId)?.sentAt === null) this.#held.delete(attemptId);
   }
 
   async adopt(): Promise<AdoptOutcome> {
@@ -89,13 +92,13 @@ export class SimulatedDispatcher implements Dispatcher {
   }
 
   async terminate(attemptId: string): Promise<Termination> {
-    if (this.held.get(attemptId)?.sentAt != null) this.end(attemptId, "cancelled");
+    if (this.#held.get(attemptId)?.sentAt != null) this.#end(attemptId, "cancelled");
     return { survivors: [], wasKilled: false };
   }
 
   subscribe(listener: (event: RunnerEvent) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async close(): Promise<void> {
@@ -104,25 +107,25 @@ export class SimulatedDispatcher implements Dispatcher {
 
   /** The daemon dies: what waits is gone, what was sent is on its own. */
   die(): void {
-    this.isAlive = false;
-    this.listeners.clear();
-    for (const { request, sentAt, timer } of this.held.values()) {
+    this.#isAlive = false;
+    this.#listeners.clear();
+    for (const { request, sentAt, timer } of this.#held.values()) {
       timer?.cancel();
-      if (sentAt !== null) this.witness.ended(request, this.clock.now());
+      if (sentAt !== null) this.#witness.ended(request, this.#clock.now());
     }
-    this.held.clear();
+    this.#held.clear();
   }
 
-  private end(attemptId: string, reason: FailureReason | null): void {
-    const held = this.held.get(attemptId);
+  #end(attemptId: string, reason: FailureReason | null): void {
+    const held = this.#held.get(attemptId);
     if (held === undefined || held.sentAt === null) return;
     held.timer?.cancel();
-    this.held.delete(attemptId);
-    const endedAt = this.clock.now();
-    this.witness.ended(held.request, endedAt);
+    this.#held.delete(attemptId);
+    const endedAt = this.#clock.now();
+    this.#witness.ended(held.request, endedAt);
     const measured = { durationMs: endedAt - held.sentAt, bytes: 0, timings: NO_TIMINGS, excerpt: null };
     const event = { kind: "ended", attemptId, pid: DAEMON_PID } as const;
-    for (const listener of this.listeners) listener({ ...event, ending: endingOf(held, reason, measured) });
+    for (const listener of this.#listeners) listener({ ...event, ending: endingOf(held, reason, measured) });
   }
 }
 

@@ -65,35 +65,35 @@ export function encodeFrame(frame: DaemonFrame | LauncherFrame): string {
 
 /** Puts the pieces of a stream together again. */
 export class FrameReader<Frame extends DaemonFrame | LauncherFrame> {
-  private pieces: Buffer[] = [];
-  private heldBytes = 0;
+  #pieces: Buffer[] = [];
+  #heldBytes = 0;
 
   /** The frames that this chunk completes. Throws ProtocolError. */
   push(chunk: Buffer): Frame[] {
     const frames: Frame[] = [];
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      frames.push(this.complete(chunk.subarray(start, end)));
+      frames.push(this.#complete(chunk.subarray(start, end)));
       start = end + 1;
     }
-    this.hold(chunk.subarray(start));
+    this.#hold(chunk.subarray(start));
     return frames;
   }
 
-  private complete(last: Buffer): Frame {
-    this.hold(last);
-    const line = this.pieces.length === 1 ? last : Buffer.concat(this.pieces);
-    this.pieces = [];
-    this.heldBytes = 0;
+  #complete(last: Buffer): Frame {
+    this.#hold(last);
+    const line = this.#pieces.length === 1 ? last : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#heldBytes = 0;
     return readFrame<Frame>(line.toString("utf8"));
   }
 
-  private hold(piece: Buffer): void {
-    this.heldBytes += piece.length;
-    if (this.heldBytes > LAUNCHER_LIMITS.frameBytes) {
+  #hold(piece: Buffer): void {
+    this.#heldBytes += piece.length;
+    if (this.#heldBytes > LAUNCHER_LIMITS.frameBytes) {
       throw new ProtocolError(`a frame of more than ${LAUNCHER_LIMITS.frameBytes} bytes`);
     }
-    this.pieces.push(piece);
+    this.#pieces.push(piece);
   }
 }
 

@@ -2,12 +2,13 @@
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { HttpSettings, NotificationSettings } from "../../core/config/settings.js";
-import { alertsOf, mailText } from "../../core/notify/bodies.js";
+import { alertsOf, eventsOf, headline, mailText } from "../../core/notify/bodies.js";
 import type { Message, Notice } from "../../core/notify/notice.js";
 import { endingText, isSuccess } from "../../core/state/ending.js";
 import { formatInstant, SECOND_MS } from "../../core/time/instant.js";
 import type { Clock } from "../clock.js";
 import type { ArmRequest, Runner, RunnerEvent } from "../runner/port.js";
+import { identityOf, tenantOf } from "./tenants.js";
 
 export interface DeliveryPorts {
   readonly clock: Clock;
@@ -18,6 +19,15 @@ export interface DeliveryPorts {
   readonly outputDirectory: string;
   readonly baseEnv: Readonly<Record<string, string>>;
   newId(): string;
+  /** What people call the job of a message, beside its identity; absent: nothing else. */
+  namesOf?(messages: readonly Message[]): Promise<ReadonlyMap<string, Names>>;
+}
+
+/** Of an endpoint. */
+export interface Names {
+  readonly tenant: string;
+  readonly job: string;
+  readonly endpoint: string;
 }
 
 export interface MessengerSettings {
@@ -69,7 +79,7 @@ export class Delivery {
     if ((await this.silentOf([notice])).length > 0) return { kind: "silent" };
     const output = notice.outputPath === null ? "" : await beginningOf(notice.outputPath);
     const { clock, runner } = this.#ports;
-    const request = this.#requestOf(notice, output);
+    const request = await this.#requestOf(notice, output);
     const armed = await runner.arm(request);
     if (!armed.ok) return { kind: "refused", message: armed.error.message };
     const { attemptId } = request;
@@ -95,7 +105,7 @@ export class Delivery {
     });
   }
 
-  #requestOf({ message, target }: Notice, output: string): ArmRequest {
+  async #requestOf({ message, target }: Notice, output: string): Promise<ArmRequest> {
     const { host, user } = this.#ports;
     const { http: settings, notifications } = this.#settings();
     const attemptId = this.#ports.newId();
@@ -107,13 +117,23 @@ export class Delivery {
         return this.#process(attemptId, message, notifications.sendmail, text);
       }
       default: {
-        const body = JSON.stringify(target.format === "alertmanager" ? alertsOf(message, host) : { ...message, host });
+        const told = tenantOf(message) === null ? { ...message, host } : await this.#named(message);
+        const body = JSON.stringify(target.format === "alertmanager" ? alertsOf(message, host) : told);
         const headers = { "content-type": "application/json", ...target.http.headers };
         // Its id stands for the period: a message that is sent again has the key that it had.
-        const about = { identity: message.identity, periodId: message.id, scheduledFor: message.at };
+        const about = { identity: identityOf(message), periodId: message.id, scheduledFor: message.at };
         return { kind: "request", attemptId, ...about, target: { ...target.http, headers, body }, settings };
       }
     }
+  }
+
+  /** Tenants know their endpoints by name, and nothing of the host. */
+  async #named(message: Message): Promise<Message> {
+    const events = eventsOf(message);
+    const names = (await this.#ports.namesOf?.(events)) ?? new Map<string, Names>();
+    const [only, ...others] = events.map((event) => ({ ...event, ...names.get(event.identity) }));
+    const text = headline(message, (identity) => labelOf(names.get(identity)) ?? identity);
+    return message.event === "group" ? { ...message, events: [only, ...others], text } : { ...message, ...only, text };
   }
 
   #process(attemptId: string, message: Message, argv: readonly string[], stdin: string): ProcessRequest {
@@ -150,6 +170,10 @@ export class Delivery {
     this.#ends.get(attemptId)?.(end);
     this.#ends.delete(attemptId);
   }
+}
+
+function labelOf(names: Names | undefined): string | null {
+  return names === undefined ? null : `${names.job}/${names.endpoint}`;
 }
 
 /** What stands there of an output that has been rotated away. */

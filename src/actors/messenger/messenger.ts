@@ -5,20 +5,23 @@
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { sha256Hex } from "../../core/decision/seed.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { groupOf, noticeText, placeOf, readNotice } from "../../core/notify/notice.js";
+import { groupOf, type Message, noticeText, placeOf, readNotice } from "../../core/notify/notice.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import { parseInstant, SECOND_MS } from "../../core/time/instant.js";
+import { instantOrNull, SECOND_MS } from "../../core/time/instant.js";
 import type { LockTerm } from "../../persist/lock.js";
-import type { MetaWrite, StateStore } from "../../persist/store.js";
+import type { MetaWrite, Note, StateStore } from "../../persist/store.js";
 import type { Timer } from "../clock.js";
 import { Delivery, type DeliveryPorts, type MessengerSettings } from "./delivery.js";
 import { NOTICE_PREFIX, type Notices, type Posted, post } from "./notices.js";
 import { Place } from "./place.js";
+import { TenantPaces, tenantOf } from "./tenants.js";
 
 export interface MessengerPorts extends DeliveryPorts {
   readonly store: StateStore;
   readonly term: LockTerm;
   readonly notices: Notices;
+  /** What an earlier daemon has left for this one. */
+  left(): Promise<readonly Note[]>;
   /** The definition in force; null: there is no such job any more. */
   definitionOf(identity: string): Promise<JobDefinition | null>;
   /** Nothing is brought to anybody while false. */
@@ -49,6 +52,9 @@ export class Messenger {
   readonly #ports: MessengerPorts;
   readonly #delivery: Delivery;
   readonly #places = new Map<string, Place>();
+  readonly #tenants = new TenantPaces();
+  /** By tenant: places that wait until it may send again, in the order in which they came. */
+  readonly #lines = new Map<string, Line>();
   /** Of notices that wait: what was on record and what is handed in are partly the same. */
   readonly #keys = new Set<string>();
   #settings: MessengerSettings;
@@ -73,13 +79,40 @@ export class Messenger {
 
   /** Goes on with what an earlier daemon has left, before anything that is new. */
   async open(): Promise<void> {
-    const notes = await this.#ports.store.notes();
+    const left = noticesIn(await this.#ports.left());
     const early = this.#early ?? [];
     this.#early = null;
-    const left = notes.filter(({ key }) => key.startsWith(NOTICE_PREFIX)).sort((a, b) => (a.key < b.key ? -1 : 1));
-    this.take(left.flatMap(({ key, text }) => noticeAt(key, text)));
+    this.take(left);
     this.take(early);
     this.#keepWatch();
+  }
+
+  /** What was to be told of this job and nobody has yet, and why they have not. */
+  undeliveredOf(identity: string): Undelivered {
+    let [count, error]: [number, string | null] = [0, null];
+    for (const place of this.#places.values()) {
+      const own = place.waiting.filter(({ message }) => isAbout(message, identity));
+      count += own.length;
+      if (own.length > 0) error = place.lastError ?? error;
+    }
+    return { count, error };
+  }
+
+  /** Of whom something waits. */
+  identities(): readonly string[] {
+    const waiting = [...(this.#early ?? []), ...[...this.#places.values()].flatMap((place) => place.waiting)];
+    return waiting.map(({ message }) => message.identity);
+  }
+
+  /** What waits for these jobs is somebody else's to bring: it stays on record. */
+  leave(identities: ReadonlySet<string>): void {
+    const isLeft = ({ message }: Posted): boolean => identities.has(message.identity);
+    if (this.#early !== null) this.#early = this.#early.filter((notice) => !isLeft(notice));
+    for (const place of this.#places.values()) {
+      const left = place.waiting.filter(isLeft);
+      place.remove(left);
+      for (const { key } of left) this.#keys.delete(key);
+    }
   }
 
   /** These are on record from now on. */
@@ -100,11 +133,12 @@ export class Messenger {
   /** What is under way may still come to its end; nothing new is begun. */
   close(): void {
     this.#watchTimer?.cancel();
-    for (const { timer } of this.#places.values()) timer?.cancel();
+    for (const { timer } of [...this.#places.values(), ...this.#lines.values()]) timer?.cancel();
   }
 
-  #placeOf({ target }: Posted): Place {
-    const name = placeOf(target);
+  /** Tenants share none: what one of them has to say neither waits for another's nor comes to it. */
+  #placeOf({ message, target }: Posted): Place {
+    const name = `${tenantOf(message) ?? ""} ${placeOf(target)}`;
     const known = this.#places.get(name);
     if (known !== undefined) return known;
     const place = new Place();
@@ -112,16 +146,63 @@ export class Messenger {
     return place;
   }
 
-  #goOn(place: Place): void {
-    const { clock } = this.#ports;
-    if (!this.#ports.mayStart() || place.isBusy || place.timer !== null || place.first === null) return;
-    const pace = place.pace(this.#settings.notifications.perMinute, clock.now());
-    if (pace.kind === "wait") {
-      this.#later(place, pace.untilAt - clock.now());
+  /** `isTurn`: it is the first in the line of its tenant. */
+  #goOn(place: Place, isTurn = false): void {
+    if (!this.#ports.mayStart() || place.isBusy || place.first === null) return;
+    const tenant = tenantOf(place.first.message);
+    if (place.isCrowded(tenant === null ? "host" : "tenant")) {
+      this.#busy(place, this.#group(place));
       return;
     }
+    if (place.timer !== null || place.isInLine) return;
+    const now = this.#ports.clock.now();
+    const pace = place.pace(this.#settings.notifications.perMinute, now);
+    if (pace.kind === "wait") {
+      this.#later(place, pace.untilAt - now);
+      return;
+    }
+    if (tenant !== null && !isTurn && (this.#lines.has(tenant) || this.#tenants.waitsUntil(tenant, now) !== null)) {
+      this.#lineUp(tenant, place);
+      return;
+    }
+    this.#tenants.tried(tenant, now);
+    const grouped = pace.kind === "group" ? this.#group(place) : Promise.resolve();
+    this.#busy(
+      place,
+      grouped.then(() => this.#bring(place)),
+    );
+  }
+
+  #lineUp(tenant: string, place: Place): void {
+    const line = this.#lines.get(tenant) ?? { places: new Set(), timer: null };
+    this.#lines.set(tenant, line);
+    line.places.add(place);
+    place.isInLine = true;
+    if (line.timer === null) this.#moveUp(tenant, line);
+  }
+
+  /** One timer for all of them: a tenant may have very many. */
+  #moveUp(tenant: string, line: Line): void {
+    const { clock } = this.#ports;
+    for (const place of line.places) {
+      const now = clock.now();
+      const untilAt = this.#tenants.waitsUntil(tenant, now);
+      if (untilAt !== null) {
+        line.timer = clock.after(Math.max(1, untilAt - now), () => {
+          line.timer = null;
+          this.#moveUp(tenant, line);
+        });
+        return;
+      }
+      line.places.delete(place);
+      place.isInLine = false;
+      this.#goOn(place, true);
+    }
+    this.#lines.delete(tenant);
+  }
+
+  #busy(place: Place, act: Promise<void>): void {
     place.isBusy = true;
-    const act = pace.kind === "group" ? this.#group(place) : this.#bring(place);
     act.then(
       () => {
         place.isBusy = false;
@@ -145,7 +226,7 @@ export class Messenger {
     await this.#forget(place, silent);
     const told = all.filter((notice) => !silent.includes(notice));
     const [first, ...others] = told;
-    if (first === undefined || others.length === 0) return this.#bring(place);
+    if (first === undefined || others.length === 0) return;
     const messages = told.map(({ message }) => message);
     const id = sha256Hex(messages.map((message) => message.id).join("\n")).slice(0, ID_CHARS);
     const grouped = post(groupOf(id, messages, first.target), first.target, this.#ports.clock.now(), null);
@@ -154,7 +235,6 @@ export class Messenger {
     for (const { key } of told) this.#keys.delete(key);
     this.#keys.add(grouped.key);
     this.#say(grouped, 0, { kind: "grouped" });
-    await this.#bring(place);
   }
 
   async #bring(place: Place): Promise<void> {
@@ -178,7 +258,7 @@ export class Messenger {
       this.#say(notice, tries, { kind: "given_up", error: new KronError("notify-failed", delivered.message, about) });
     } else {
       this.#say(notice, tries, { kind: "failed", message: delivered.message });
-      this.#later(place, place.failed(notice));
+      this.#later(place, place.failed(notice, delivered.message));
     }
   }
 
@@ -195,18 +275,26 @@ export class Messenger {
   }
 
   #isTooOld({ message }: Posted): boolean {
-    const at = parseInstant(message.at);
+    const at = instantOrNull(message.at);
     const { giveUpMs } = this.#settings.notifications;
-    return at.ok && this.#ports.clock.now() - at.value > giveUpMs;
+    return at !== null && this.#ports.clock.now() - at > giveUpMs;
   }
 
   #keepWatch(): void {
     this.#watchTimer = this.#ports.clock.after(WATCHED_EVERY_MS, () => {
+      this.#sweep();
       this.#lookForLate().then(
         () => this.#ports.mayStart() && this.#keepWatch(),
         (error: unknown) => this.#failed(error),
       );
     });
+  }
+
+  /** Places are named by whoever makes endpoints: those that have nothing to wait for are forgotten. */
+  #sweep(): void {
+    const now = this.#ports.clock.now();
+    this.#tenants.sweep(now);
+    for (const [name, place] of this.#places) if (place.isIdle(now)) this.#places.delete(name);
   }
 
   async #lookForLate(): Promise<void> {
@@ -238,8 +326,7 @@ export class Messenger {
     const entry = await this.#ports.store.get(identity);
     if (entry === undefined || !entry.isIntact) return null;
     const { Pause } = JSON.parse(entry.text) as { readonly Pause?: { readonly Until?: string } };
-    const until = Pause?.Until === undefined ? null : parseInstant(Pause.Until);
-    return until?.ok === true ? until.value : null;
+    return instantOrNull(Pause?.Until);
   }
 
   async #write(meta: readonly MetaWrite[]): Promise<void> {
@@ -252,6 +339,21 @@ export class Messenger {
   }
 }
 
+interface Line {
+  readonly places: Set<Place>;
+  timer: Timer | null;
+}
+
+/** `error`: of the last try; null: there was none. */
+export interface Undelivered {
+  readonly count: number;
+  readonly error: string | null;
+}
+
+function isAbout({ identity, events }: Message, about: string): boolean {
+  return identity === about || ((events ?? []) as readonly Message[]).some((event) => event.identity === about);
+}
+
 type Told =
   | { readonly kind: "delivered" | "grouped" }
   | { readonly kind: "failed"; readonly message: string }
@@ -259,6 +361,12 @@ type Told =
 
 function gone({ key }: Posted): MetaWrite {
   return { key, text: null };
+}
+
+/** Oldest first. */
+export function noticesIn(notes: readonly Note[]): readonly Posted[] {
+  const left = notes.filter(({ key }) => key.startsWith(NOTICE_PREFIX)).sort((a, b) => (a.key < b.key ? -1 : 1));
+  return left.flatMap(({ key, text }) => noticeAt(key, text));
 }
 
 function noticeAt(key: string, text: string): readonly Posted[] {

@@ -6,8 +6,10 @@ import { sha256Hex } from "../../core/decision/seed.js";
 import type { JobDefinition, NotifyOccasion, NotifyTarget } from "../../core/job/definition.js";
 import { lateMessage, type Message, messageOf, type Notice, noticeText } from "../../core/notify/notice.js";
 import {
+  awaitedBy,
   type Happening,
   happeningsOf,
+  knownTo,
   lateAfterMs,
   occasionsOf,
   type Trouble,
@@ -15,7 +17,7 @@ import {
 } from "../../core/notify/trouble.js";
 import type { LedgerFact } from "../../core/state/facts.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import type { Note } from "../../persist/store.js";
+import type { Note, StateReader } from "../../persist/store.js";
 import type { JobNote } from "../supervisor/write/committer.js";
 
 export interface Noted {
@@ -72,8 +74,8 @@ export class Notices implements NoticeWriter {
   load(notes: readonly Note[]): void {
     for (const { key, text } of notes) {
       if (key.startsWith(TROUBLE_PREFIX)) {
-        const { identity, kind, sinceAt } = JSON.parse(text) as Trouble & { readonly identity: string };
-        this.#troubles.set(identity, { kind, sinceAt });
+        const { identity, ...trouble } = JSON.parse(text) as TroubleNote;
+        this.#troubles.set(identity, trouble);
       } else if (key.startsWith(WATCH_PREFIX)) {
         const watch = JSON.parse(text) as Watch;
         this.#watches.set(watch.identity, watch);
@@ -81,11 +83,21 @@ export class Notices implements NoticeWriter {
     }
   }
 
+  /** Jobs of which something is known. */
+  identities(): readonly string[] {
+    return [...new Set([...this.#troubles.keys(), ...this.#watches.keys()])];
+  }
+
+  /** They are somebody else's from now on: what is on record of them stays. */
+  leave(identities: ReadonlySet<string>): void {
+    for (const known of [this.#troubles, this.#watches]) for (const identity of identities) known.delete(identity);
+  }
+
   of(definition: JobDefinition, facts: readonly LedgerFact[]): Noted | null {
     const happenings = happeningsOf(facts);
-    if (happenings.length === 0) return null;
     const posted: Posted[] = [];
-    const notes: JobNote[] = [];
+    const notes: JobNote[] = [...this.#resumed(definition, facts)];
+    if (happenings.length === 0 && notes.length === 0) return null;
     for (const happening of happenings) {
       posted.push(...this.#tell(definition, happening, notes));
       notes.push(...this.#watched(definition, happening));
@@ -127,8 +139,13 @@ export class Notices implements NoticeWriter {
     const { sinceAt } = watch;
     const notes = [this.#watch({ ...watch, told: [...watch.told, ...due] })];
     // One that fails is in trouble already; that it is late ends with the same success.
-    if (!this.#troubles.has(identity)) notes.push(this.#trouble(identity, { kind: "late", sinceAt }));
     const told = notify.filter(({ on, lateMs }) => on.includes("late") && lateMs !== null && due.includes(lateMs));
+    const trouble = this.#troubles.get(identity);
+    if (trouble === undefined) notes.push(this.#trouble(identity, { kind: "late", sinceAt }));
+    // Whoever waits for more failures, and is told this, knows by it that something is wrong.
+    else if (trouble.counted !== undefined) {
+      notes.push(this.#trouble(identity, knownTo(trouble, awaitedBy(told), awaitedBy(notify))));
+    }
     const posted = told.map(({ target, lateMs }, index) => {
       const id = idOf(identity, "late", `${sinceAt}/${lateMs}`, index);
       return post(lateMessage(id, definition, now, sinceAt), target, now, null);
@@ -146,10 +163,11 @@ export class Notices implements NoticeWriter {
   #tell(definition: JobDefinition, happening: Happening, notes: JobNote[]): readonly Posted[] {
     const { identity, notify } = definition;
     const before = this.#troubles.get(identity) ?? null;
-    const { occasions, isRepeated, trouble } = occasionsOf(happening, before);
+    const { trouble, ...what } = occasionsOf(happening, before, awaitedBy(notify));
     if (trouble === null) notes.push(...this.#forget(this.#troubles, TROUBLE_PREFIX, identity));
-    else if (trouble.kind !== before?.kind) notes.push(this.#trouble(identity, trouble));
-    return toldBy(notify, { occasions, isRepeated }).map(({ rule, occasion }, index) => {
+    else if (trouble.kind !== before?.kind || trouble.counted?.failures !== before.counted?.failures)
+      notes.push(this.#trouble(identity, trouble));
+    return toldBy(notify, what).map(({ rule, occasion }, index) => {
       const { attemptId, at, periodId } = happening;
       const id = idOf(identity, occasion, `${attemptId ?? periodId}/${at}`, index);
       const isAboutTrouble = occasion === "recovered" || occasion === "failure" || occasion === "missed";
@@ -158,6 +176,14 @@ export class Notices implements NoticeWriter {
         occasion === "output" || rule.target.kind === "mail" ? this.#ports.outputPathOf(definition, happening) : null;
       return post(messageOf(id, occasion, definition, happening, about), rule.target, at, path);
     });
+  }
+
+  /** S51: it was excused until the end of its pause, which may never have come. */
+  #resumed({ identity }: JobDefinition, facts: readonly LedgerFact[]): readonly JobNote[] {
+    const watch = this.#watches.get(identity);
+    const resumed = facts.find(({ kind }) => kind === "resumed");
+    if (watch === undefined || resumed === undefined || watch.sinceAt <= resumed.at) return [];
+    return [this.#watch({ ...watch, sinceAt: resumed.at, told: [] })];
   }
 
   #watched({ identity }: JobDefinition, { kind, at }: Happening): readonly JobNote[] {
@@ -178,6 +204,16 @@ export class Notices implements NoticeWriter {
   #forget(known: Map<string, unknown>, prefix: string, identity: string): readonly JobNote[] {
     return known.delete(identity) ? [{ identity, key: noteKey(prefix, identity), text: null }] : [];
   }
+}
+
+type TroubleNote = Trouble & { readonly identity: string };
+
+/** What a job is in by what is on record; null: in nothing that anybody is told of. */
+export async function troubleOnRecord(reader: Pick<StateReader, "meta">, identity: string): Promise<Trouble | null> {
+  const text = await reader.meta(noteKey(TROUBLE_PREFIX, identity));
+  if (text === undefined) return null;
+  const { identity: _, ...trouble } = JSON.parse(text) as TroubleNote;
+  return trouble;
 }
 
 /** For how long it has been late enough for somebody who was not told yet. */

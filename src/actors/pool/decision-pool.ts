@@ -2,6 +2,7 @@
  * Computes what is too much for the loop: the plans of all jobs after a start, and the reading of large configurations.
  * Threads are there only while there is work for them.
  */
+import { forecast } from "./forecast.js";
 import { POOL_LIMITS } from "./limits.js";
 import { loadDefinitions } from "./load/load.js";
 import { planAll } from "./plan-all.js";
@@ -22,6 +23,7 @@ export function createDecisionPool({
   const planning = { threads: workers, width, limits };
   return {
     planAll: (store, options) => planAll(store, options, planning),
+    forecast: (store, horizon) => forecast(store, horizon, workers),
     load: (sources, options = {}) => loadDefinitions(sources, options, planning),
     status: () => workers?.status ?? { threads: 0, batches: 0, deaths: 0 },
     close: async () => workers?.close(),

@@ -17,6 +17,7 @@ export class PageBuilder {
   readonly #contentHash: Uint32Array<ArrayBuffer>;
   readonly #liveAt: Float64Array<ArrayBuffer>;
   readonly #wakeAt: Float64Array<ArrayBuffer>;
+  readonly #glances: Uint32Array<ArrayBuffer>;
   readonly #standing: Uint8Array<ArrayBuffer>;
   readonly #problems: PlannedProblem[] = [];
 
@@ -26,10 +27,11 @@ export class PageBuilder {
     this.#contentHash = new Uint32Array(2 * capacity);
     this.#liveAt = new Float64Array(capacity);
     this.#wakeAt = new Float64Array(capacity);
+    this.#glances = new Uint32Array(3 * capacity);
     this.#standing = new Uint8Array(capacity);
   }
 
-  add({ identity, standing, contentHash, liveAt, wakeAt, trouble }: PlannedRow, key: string): void {
+  add({ identity, standing, contentHash, liveAt, wakeAt, glance, trouble }: PlannedRow, key: string): void {
     const index = this.#count;
     this.#count += 1;
     this.#identityEnds[index] = this.#identities.add(identity);
@@ -37,6 +39,9 @@ export class PageBuilder {
     this.#contentHash[2 * index + 1] = contentHash.low;
     this.#liveAt[index] = liveAt ?? Number.NaN;
     this.#wakeAt[index] = wakeAt ?? Number.NaN;
+    this.#glances[3 * index] = glance?.second ?? 0;
+    this.#glances[3 * index + 1] = glance?.marks ?? 0;
+    this.#glances[3 * index + 2] = glance?.lengths ?? 0;
     this.#standing[index] = STANDING_NUMBER[standing];
     if (trouble !== null) this.#problems.push({ index, key, code: trouble.code, message: trouble.message });
   }
@@ -49,6 +54,7 @@ export class PageBuilder {
       contentHash: this.#contentHash,
       liveAt: this.#liveAt,
       wakeAt: this.#wakeAt,
+      glances: this.#glances,
       standing: this.#standing,
       problems: this.#problems,
     };
@@ -57,8 +63,8 @@ export class PageBuilder {
 
 /** What is handed over instead of being cloned. */
 export function buffersOf(page: PlannedPage): ArrayBuffer[] {
-  const { identityBytes, identityEnds, contentHash, liveAt, wakeAt, standing } = page;
-  const columns = [identityBytes, identityEnds, contentHash, liveAt, wakeAt, standing];
+  const { identityBytes, identityEnds, contentHash, liveAt, wakeAt, glances, standing } = page;
+  const columns = [identityBytes, identityEnds, contentHash, liveAt, wakeAt, glances, standing];
   return columns.map(({ buffer }) => buffer as ArrayBuffer);
 }
 

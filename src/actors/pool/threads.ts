@@ -6,9 +6,11 @@
  * So batches that are not wanted any more are told to stop by a flag that they share with us, their answers are dropped,
  * and only a thread that does not heed the flag is ended.
  */
+
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { KronError } from "../../core/base/errors/kron-error.js";
+import { messageOf } from "../../core/base/errors/message.js";
 import { newStopFlag, raise, type StopFlag } from "./thread/stop-flag.js";
 import type { Answer, Batch, TaskName, Tasks } from "./thread/tasks.js";
 import { isRefused, Thread } from "./thread/thread.js";
@@ -243,7 +245,7 @@ function unpacked<T>(answer: Answer<T>): T {
 }
 
 function workerDied(attempts: number, cause: unknown): KronError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   const message = `a batch was tried ${attempts} times and its worker ended each time: ${why}`;
   return new KronError("worker-died", message, { component: "planner", operation: "batch", cause });
 }

@@ -5,15 +5,15 @@
 
 import type { KronError } from "../../core/base/errors/kron-error.js";
 import type { ErrorCode } from "../../core/base/errors/registry.js";
-import type { CrontabReading } from "../../core/config/crontab/crontab.js";
-import type { Place } from "../../core/config/located.js";
 import type { Settings } from "../../core/config/settings.js";
-import type { ContentHash } from "../../core/job/content-hash.js";
-import type { JobDefinition, Target } from "../../core/job/definition.js";
+import type { Horizon } from "../../core/forecast/horizon.js";
+import type { Contributors } from "../../core/forecast/top-contributors.js";
 import type { Standing } from "../../core/restart/resting.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/config-files.js";
+import type { ConfigCheck, ConfigSource } from "../../persist/config-files.js";
 import type { StateReader } from "../../persist/store.js";
+import type { DefinitionSet } from "./load/definition-set.js";
+import type { Merged } from "./load/merge.js";
 
 /** Why a row is not fit for use: of CORRUPT and UNREADABLE_DEFINITION. */
 export interface PlannedProblem {
@@ -40,6 +40,8 @@ export interface PlannedPage {
   readonly liveAt: Float64Array;
   /** NaN: none. Only rows that are QUIET have any. */
   readonly wakeAt: Float64Array;
+  /** `second`, `marks` and `lengths` of each row's glance; zeros for rows that are not QUIET. */
+  readonly glances: Uint32Array;
   /** `STANDINGS[standing[i]]` of core/resting.ts names it. */
   readonly standing: Uint8Array;
   readonly problems: readonly PlannedProblem[];
@@ -92,28 +94,6 @@ export interface LoadProgress {
   readonly totalBytes: number;
 }
 
-/** All jobs of a configuration, as canonical texts in bytes outside the heap; a definition is made when asked for. */
-export interface DefinitionSet {
-  readonly size: number;
-  readonly files: readonly string[];
-  readonly settings: Settings;
-  readonly findings: readonly ConfigFinding[];
-  readonly crontabs: readonly CrontabReading[];
-  /** Bytes held. */
-  readonly byteLength: number;
-  has(identity: string): boolean;
-  /** -1: there is no such job. */
-  indexOf(identity: string): number;
-  identityAt(index: number): string;
-  contentHashAt(index: number): ContentHash;
-  textAt(index: number): string;
-  definitionAt(index: number): JobDefinition;
-  targetKindAt(index: number): Target["kind"];
-  placeAt(index: number): Place;
-  /** The same without some of the jobs; they share what they hold. */
-  without(identities: ReadonlySet<string>): DefinitionSet;
-}
-
 /** What a configuration was made of. The same manifest means the same definitions. */
 export interface ConfigManifest {
   /** Program and rules that read it; another one reads again. */
@@ -133,13 +113,30 @@ export interface ConfigManifestFile {
   readonly calendar?: string;
 }
 
-export interface LoadedConfiguration {
+export interface LoadedConfiguration extends Merged {
   /** null: nothing has changed since `known` was made, and the definitions are the ones in the store. */
   readonly definitions: DefinitionSet | null;
   /** To be stored with the definitions. null: there are findings or crontabs, so it must be read again next time. */
   readonly manifest: ConfigManifest | null;
   readonly files: readonly string[];
-  readonly settings: Settings;
+}
+
+export interface SeriesCounts {
+  /** Starts of each bucket. */
+  readonly counts: Uint32Array;
+  readonly total: number;
+  /** Those who make each bucket; null: nobody starts in it. */
+  readonly who: readonly (Contributors | null)[];
+}
+
+/** What all definitions in force will start. */
+export interface StoreForecast {
+  readonly jobs: number;
+  readonly suspended: number;
+  readonly unschedulable: number;
+  readonly chosen: SeriesCounts;
+  /** Everybody at the nominal second. */
+  readonly nominal: SeriesCounts;
 }
 
 export interface PoolStatus {
@@ -155,6 +152,7 @@ export interface DecisionPool {
    * thread, in slices.
    */
   planAll(store: StateReader, options: PlanOptions): Promise<PlanSummary>;
+  forecast(store: StateReader, horizon: Horizon): Promise<StoreForecast>;
   load(sources: readonly ConfigSource[], options?: LoadOptions): Promise<LoadedConfiguration>;
   status(): PoolStatus;
   /** Ends every thread; whatever is under way rejects. */

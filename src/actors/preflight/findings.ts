@@ -1,6 +1,6 @@
 /** What of a configuration cannot be started on this host, each with the place of its job. */
 import type { LocatedJob } from "../../core/config/located.js";
-import type { ConfigFinding } from "../../persist/configuration.js";
+import type { ConfigFinding } from "../../persist/config-files.js";
 import { turnOfLoop } from "../turns.js";
 import type { HostCheck } from "./host-check.js";
 

@@ -7,7 +7,7 @@ import { stat } from "node:fs/promises";
 import type { ErrorCode } from "../../core/base/errors/registry.js";
 import type { Problem } from "../../core/base/problem.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
-import type { HttpTarget, JobDefinition, ProcessTarget } from "../../core/job/definition.js";
+import type { HttpTarget, JobDefinition, ProcessTarget, SecretRef } from "../../core/job/definition.js";
 import { type EpochMs, formatSecond } from "../../core/time/instant.js";
 import { type Environment, readSecret, TlsProfiles } from "../dispatcher/secrets.js";
 import type { ProcessArm } from "../launcher/port.js";
@@ -125,35 +125,84 @@ export class HostCheck {
   async #ofRequest({ secretHeaders, signature, tls }: HttpTarget): Promise<Startable> {
     const { env } = this.#ports;
     const profile = await this.#tls.read(tls);
-    if (!profile.ok) return verdictOn(profile.error, null);
+    if (!profile.ok) return verdictOn(profile.error, null, tlsFieldOf(profile.error, tls));
     let isTold = true;
-    for (const secret of [...Object.values(secretHeaders), ...(signature === null ? [] : [signature])]) {
+    for (const { secret, path } of secretsOf(secretHeaders, signature)) {
       if (secret.from === "env" && env === null) isTold = false;
       else {
         const read = await readSecret(secret, env ?? {});
-        if (!read.ok) return verdictOn(read.error, null);
+        if (!read.ok) return verdictOn(read.error, null, path);
       }
     }
     return isTold ? STARTABLE : UNTOLD;
   }
 }
 
+function tlsFieldOf({ message }: ArmFailure, { caFile, certFile, keyFile }: HttpTarget["tls"]): FieldPath {
+  const files = [
+    ["ca_file", caFile],
+    ["client_cert_file", certFile],
+    ["client_key_file", keyFile],
+  ] as const;
+  const named = files.find(([, file]) => file !== null && message.includes(file));
+  const [field] = named ?? files.find(([, file]) => file !== null) ?? [];
+  return field === undefined ? ["http"] : ["http", field];
+}
+
+interface PlacedSecret {
+  readonly secret: SecretRef;
+  readonly path: FieldPath;
+}
+
+function secretsOf(headers: HttpTarget["secretHeaders"], signature: SecretRef | null): readonly PlacedSecret[] {
+  const ofHeaders = Object.entries(headers).map(([name, secret]): PlacedSecret => {
+    return { secret, path: ["http", secret.from === "file" ? "header_files" : "header_env", name] };
+  });
+  return signature === null ? ofHeaders : [...ofHeaders, { secret: signature, path: ["http", "signature"] }];
+}
+
 /** All that decides whether it can be started. */
 function kindOf(target: JobDefinition["target"]): string {
   if (target.kind === "http") {
     const { tls, secretHeaders, signature } = target;
-    return JSON.stringify(["http", tls, Object.values(secretHeaders), signature]);
+    return JSON.stringify(["http", tls, secretHeaders, signature]);
   }
   const { argv, shell, user, group, cwd, env, envSources, umask } = target;
   return JSON.stringify([shell ? null : argv[0], user, group, cwd, env["PATH"], env["HOME"], envSources, umask]);
 }
 
-function verdictOn(refusal: ArmFailure, request: ProcessArm | null): Startable {
+type FieldPath = readonly (string | number)[];
+
+/** `inRequest`: the field of a job that is a request. */
+function verdictOn(refusal: ArmFailure, request: ProcessArm | null, inRequest: FieldPath | null = null): Startable {
   const hint = TELLING[refusal.code];
   if (hint === undefined) return UNTOLD;
   const { code, message } = request === null ? refusal : namedRefusal(refusal, request.command);
   const where = code === "cwd-unusable" && request?.cwd != null ? `: ${JSON.stringify(request.cwd)}` : "";
-  return { is: "refused", problem: { code, message: `on this host, ${message}${where}`, path: [], hint } };
+  const path = inRequest ?? (request === null ? [] : fieldOf(refusal, request));
+  return { is: "refused", problem: { code, message: `on this host, ${message}${where}`, path, hint } };
+}
+
+/** Which field of the job it is about, as the job is written. */
+function fieldOf({ code, message }: ArmFailure, request: ProcessArm): FieldPath {
+  const { command, cwd, group, envSources } = request;
+  switch (code) {
+    case "cwd-unusable":
+      // Without a directory of its own it is the home of the user.
+      return cwd === null ? ["user"] : ["cwd"];
+    case "user-unknown":
+    case "privilege-drop-failed":
+      return [group !== null && /\bgroup\b/.test(message) && !/\buser\b/.test(message) ? "group" : "user"];
+    case "secret-unreadable":
+    case "field-range": {
+      const files = envSources?.files ?? [];
+      const index = files.findIndex((file) => message.includes(file));
+      if (index >= 0) return ["env_file", index];
+      return Object.keys(envSources?.credentials ?? {}).length > 0 ? ["env_credentials"] : ["env_file"];
+    }
+    default:
+      return command.kind === "argv" ? ["command", 0] : ["command"];
+  }
 }
 
 async function isMissing(path: string | null): Promise<boolean> {

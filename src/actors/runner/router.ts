@@ -26,69 +26,75 @@ export interface Environments {
 
 export class RunnerRouter implements Runner {
   /** Whose run it is, as long as it may be asked about. */
-  private readonly owners = new Map<string, Part>();
-  private readonly parts: readonly Part[];
+  readonly #owners = new Map<string, Part>();
+  readonly #parts: readonly Part[];
+  readonly #launcher: Launcher;
+  readonly #dispatcher: Dispatcher;
+  readonly #environment: Environments | null;
 
   constructor(
-    private readonly launcher: Launcher,
-    private readonly dispatcher: Dispatcher,
+    launcher: Launcher,
+    dispatcher: Dispatcher,
     /** Null: nothing is read; a pretended process has no use for it. */
-    private readonly environment: Environments | null = null,
+    environment: Environments | null = null,
   ) {
-    this.parts = [launcher, dispatcher];
+    this.#launcher = launcher;
+    this.#dispatcher = dispatcher;
+    this.#environment = environment;
+    this.#parts = [launcher, dispatcher];
     this.subscribe((event) => {
-      if (event.kind !== "trouble") this.owners.delete(event.attemptId);
+      if (event.kind !== "trouble") this.#owners.delete(event.attemptId);
     });
   }
 
   get capacity(): Capacity {
-    return { ...this.launcher.capacity, ...this.dispatcher.capacity };
+    return { ...this.#launcher.capacity, ...this.#dispatcher.capacity };
   }
 
   async arm(request: ArmRequest): Promise<Result<Armed, ArmFailure>> {
-    if (request.kind !== "process") return this.dispatcher.arm(request);
-    if (request.envSources === undefined || this.environment === null) return this.launcher.arm(request);
-    const full = await this.environment.complete(request);
-    return full.ok ? this.launcher.arm(full.value) : full;
+    if (request.kind !== "process") return this.#dispatcher.arm(request);
+    if (request.envSources === undefined || this.#environment === null) return this.#launcher.arm(request);
+    const full = await this.#environment.complete(request);
+    return full.ok ? this.#launcher.arm(full.value) : full;
   }
 
   async go(armed: Armed, latestAt: EpochMs): Promise<GoOutcome> {
-    const part = this.partOf(armed.holder.kind);
+    const part = this.#partOf(armed.holder.kind);
     // Before the answer: the end of a short run may come with it.
-    this.owners.set(armed.attemptId, part);
+    this.#owners.set(armed.attemptId, part);
     const outcome = await part.go(armed, latestAt);
-    if (outcome !== "started") this.owners.delete(armed.attemptId);
+    if (outcome !== "started") this.#owners.delete(armed.attemptId);
     return outcome;
   }
 
   abort(armed: Armed): Promise<void> {
-    return this.partOf(armed.holder.kind).abort(armed);
+    return this.#partOf(armed.holder.kind).abort(armed);
   }
 
   async adopt(request: AdoptRequest): Promise<AdoptOutcome> {
-    const part = this.partOf(request.holder.kind);
+    const part = this.#partOf(request.holder.kind);
     const outcome = await part.adopt(request);
-    if (outcome === "watching") this.owners.set(request.attemptId, part);
+    if (outcome === "watching") this.#owners.set(request.attemptId, part);
     return outcome;
   }
 
   async terminate(attemptId: string, graceMs: number): Promise<Termination> {
-    return (this.owners.get(attemptId) ?? this.launcher).terminate(attemptId, graceMs);
+    return (this.#owners.get(attemptId) ?? this.#launcher).terminate(attemptId, graceMs);
   }
 
   subscribe(listener: (event: RunnerEvent) => void): () => void {
-    const stops = this.parts.map((part) => part.subscribe(listener));
+    const stops = this.#parts.map((part) => part.subscribe(listener));
     return () => {
       for (const stop of stops) stop();
     };
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.parts.map((part) => part.close()));
-    this.owners.clear();
+    await Promise.all(this.#parts.map((part) => part.close()));
+    this.#owners.clear();
   }
 
-  private partOf(kind: HolderKind): Part {
-    return kind === "process" ? this.launcher : this.dispatcher;
+  #partOf(kind: HolderKind): Part {
+    return kind === "process" ? this.#launcher : this.#dispatcher;
   }
 }

@@ -6,20 +6,10 @@ import type { Result } from "../../core/base/result.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Clock, Timer } from "../clock.js";
 import type { OutputLabel, OutputPlan } from "../launcher/port.js";
+import { ForwardingRunner } from "./forwarding-runner.js";
 import { Allowance, OUTPUT_LINE_LIMITS } from "./output-lines.js";
 import { OutputTail, type Seen } from "./output-tail.js";
-import type {
-  AdoptOutcome,
-  AdoptRequest,
-  Armed,
-  ArmFailure,
-  ArmRequest,
-  Capacity,
-  GoOutcome,
-  Runner,
-  RunnerEvent,
-  Termination,
-} from "./port.js";
+import type { AdoptOutcome, AdoptRequest, Armed, ArmFailure, ArmRequest, GoOutcome, Runner } from "./port.js";
 
 /** How often files are looked at. */
 const LOOK_MS = 250;
@@ -37,8 +27,7 @@ interface Told {
   bytesLeftOut: number;
 }
 
-export class ToldRunner implements Runner {
-  readonly #inner: Runner;
+export class ToldRunner extends ForwardingRunner {
   readonly #clock: Clock;
   readonly #listener: OutputListener;
   readonly #ofAll: Allowance;
@@ -47,7 +36,7 @@ export class ToldRunner implements Runner {
   #timer: Timer | null = null;
 
   constructor(inner: Runner, clock: Clock, listener: OutputListener) {
-    this.#inner = inner;
+    super(inner);
     this.#clock = clock;
     this.#listener = listener;
     const { burstOfAll, perSecondOfAll } = OUTPUT_LINE_LIMITS;
@@ -60,58 +49,46 @@ export class ToldRunner implements Runner {
     });
   }
 
-  get capacity(): Capacity {
-    return this.#inner.capacity;
-  }
-
-  async arm(request: ArmRequest): Promise<Result<Armed, ArmFailure>> {
+  override async arm(request: ArmRequest): Promise<Result<Armed, ArmFailure>> {
     const told = request.kind === "process" ? this.#toldOf(request.attemptId, request.output) : null;
     if (told !== null) this.#armed.set(request.attemptId, told);
-    const armed = await this.#inner.arm(request);
+    const armed = await super.arm(request);
     if (!armed.ok) this.#forget(request.attemptId);
     return armed;
   }
 
-  async go(armed: Armed, latestAt: EpochMs): Promise<GoOutcome> {
-    const outcome = await this.#inner.go(armed, latestAt);
+  override async go(armed: Armed, latestAt: EpochMs): Promise<GoOutcome> {
+    const outcome = await super.go(armed, latestAt);
     if (outcome === "started") this.#follow(armed.attemptId);
     else this.#forget(armed.attemptId);
     return outcome;
   }
 
-  abort(armed: Armed): Promise<void> {
+  override abort(armed: Armed): Promise<void> {
     this.#forget(armed.attemptId);
-    return this.#inner.abort(armed);
+    return super.abort(armed);
   }
 
-  async adopt(request: AdoptRequest): Promise<AdoptOutcome> {
+  override async adopt(request: AdoptRequest): Promise<AdoptOutcome> {
     const { attemptId, output } = request;
     const told = output === null ? null : this.#toldOf(attemptId, output.plan);
     if (told !== null) {
       told.tail.skipToEnd();
       this.#armed.set(attemptId, told);
     }
-    const outcome = await this.#inner.adopt(request);
+    const outcome = await super.adopt(request);
     if (outcome === "watching") this.#follow(attemptId);
     else this.#forget(attemptId);
     return outcome;
   }
 
-  terminate(attemptId: string, graceMs: number): Promise<Termination> {
-    return this.#inner.terminate(attemptId, graceMs);
-  }
-
-  subscribe(listener: (event: RunnerEvent) => void): () => void {
-    return this.#inner.subscribe(listener);
-  }
-
   /** What runs on is heard again by the next daemon. */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     for (const told of this.#running.values()) this.#tell(told, told.tail.look());
     for (const attemptId of [...this.#running.keys(), ...this.#armed.keys()]) this.#forget(attemptId);
     this.#timer?.cancel();
     this.#timer = null;
-    await this.#inner.close();
+    await super.close();
   }
 
   #toldOf(attemptId: string, plan: OutputPlan): Told | null {

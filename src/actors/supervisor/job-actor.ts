@@ -3,6 +3,8 @@
  * durable before its effects are carried out, and what comes of those returns as messages. Its steps never interleave; when
  * nothing is under way any more it is passivated, and its document is all that is left.
  */
+
+import { liveOf } from "../../core/period/occasion.js";
 import type { StateDocument } from "../../core/state/document.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
 import {
@@ -15,12 +17,12 @@ import {
 } from "../../machines/activation.js";
 import type { EffectParams, OutwardEffect } from "../../machines/effects.js";
 import { type ActivationEvent, type Step, step } from "../../machines/step.js";
+import type { LostTimes } from "../lost-times.js";
 import type { SupervisorPorts } from "./port.js";
 import type { JobEntry, Message, Prearmed } from "./rows/job-entry.js";
 import type { Claimant, Claims } from "./run/claims.js";
 import type { Desk } from "./run/desk.js";
 import type { Executor } from "./run/executor.js";
-import type { LostTimes } from "./run/lost-times.js";
 import type { SupervisorObserver } from "./run/observer.js";
 import type { Rehearsal } from "./run/rehearsal.js";
 import type { TurnQueue } from "./run/turn-queue.js";
@@ -67,6 +69,8 @@ export class JobActor implements Claimant {
   /** What the claim that is being made durable leaves to be done after it. */
   #claimed: Taken | null = null;
   #afterClaim: Taken | null = null;
+  /** Since it settled: something was heard that a list may show. */
+  #looksOther = false;
 
   constructor(entry: JobEntry, world: JobWorld) {
     this.entry = entry;
@@ -92,6 +96,7 @@ export class JobActor implements Claimant {
     }
     entry.engage();
     entry.prearmed = null;
+    this.#looksOther = true;
     this.#world.observer?.activated(entry.definition, steps[0].before, now);
     for (const { event, before, step: taken } of steps) this.#take(event, before, taken, now);
     this.#run(() => this.#world.claims.make({ actor: this, attemptId, contribution, now }));
@@ -104,7 +109,7 @@ export class JobActor implements Claimant {
     this.#claimed = null;
     this.#afterClaim = taken;
     if (claimed !== null) this.#perform(claimed);
-    this.#look();
+    this.#lookAhead();
     const go = taken.step.effects.find(({ type }) => type === "go");
     return go?.type === "go" ? go.params : null;
   }
@@ -148,6 +153,7 @@ export class JobActor implements Claimant {
     // Nearly every message finds it loaded, and brings nothing along: what need not be waited for costs no promise.
     if (!entry.isLoaded) await world.load(entry);
     entry.activation ??= activate(await world.records.documentOf(entry.identity), entry.scope);
+    const before = documentOfActivation(entry.activation);
     const now = message.now ?? world.ports.clock.now();
     if (wasResting) world.observer?.activated(entry.definition, entry.activation, now);
     const event = message.event(entry, now);
@@ -155,6 +161,9 @@ export class JobActor implements Claimant {
     const wake = this.#wakeBefore(event, now, wasResting);
     if (wake !== null) await this.#tell(wake, now, null);
     if (event.type !== "WAKE") await this.#tell(event, now, message.attemptId ?? null);
+    // That its run has begun, as most jobs are told, changes nothing of it.
+    const isPlain = event.type === "STARTED" && !wasResting && wake === null;
+    if (!isPlain || documentOfActivation(entry.activation) !== before) this.#looksOther = true;
     if (entry.along !== null) await world.writer.writeAlong(entry);
     message.onTaken?.();
   }
@@ -200,6 +209,8 @@ export class JobActor implements Claimant {
     const taken = this.#afterClaim;
     this.#afterClaim = null;
     if (taken === null || this.#world.isStopped) return;
+    // How it looks in a list is said when it has settled, which is next.
+    this.#lookAhead();
     const contribution = this.#world.writer.compose(this.entry, taken.step, taken.before);
     if (contribution !== null) await this.#world.writer.write(this.entry, contribution);
     if (!this.#world.isStopped) this.#perform(taken);
@@ -279,9 +290,10 @@ export class JobActor implements Claimant {
     const { entry } = this;
     const { activation, prearmed } = entry;
     if (activation === null) return;
-    this.#look();
-    const isForLive = entry.liveAt !== null && prearmed?.periodId === formatInstant(entry.liveAt);
-    if (prearmed !== null && !isForLive) this.#world.executor.unprepare(entry);
+    if (this.#looksOther) this.#look();
+    else this.#lookAhead();
+    this.#looksOther = false;
+    if (prearmed !== null && !isForNext(prearmed, entry)) this.#world.executor.unprepare(entry);
     if (isResting(activation) && activation.undecided === null) {
       entry.activation = null;
       this.#world.observer?.passivated(entry.identity, entry.wakeAt);
@@ -290,9 +302,28 @@ export class JobActor implements Claimant {
   }
 
   #look(): void {
+    this.#lookAhead();
     const { entry } = this;
-    if (entry.activation === null) return;
-    entry.wakeAt = nextWakeAt(entry.activation, entry.successorDueAt);
-    entry.liveAt = liveNominalAt(entry.activation);
+    const { activation } = entry;
+    if (activation === null) return;
+    const { definition, scope } = entry;
+    const document = documentOfActivation(activation);
+    const live = liveOf(activation.period?.context.occasion ?? null);
+    entry.glance({ definition, compiled: scope.compiled, document, live }, this.#world.ports.clock.now());
   }
+
+  /** What the clock brings next; how it looks in a list can wait until others have begun. */
+  #lookAhead(): void {
+    const { entry } = this;
+    const { activation } = entry;
+    if (activation === null) return;
+    entry.wakeAt = nextWakeAt(activation, entry.successorDueAt);
+    entry.liveAt = liveNominalAt(activation);
+  }
+}
+
+/** Whether a gate is for what the job waits for. A period stays the same when its second is another; a slot is its second. */
+function isForNext({ source, periodId, forAt }: Prearmed, { liveAt, wakeAt }: JobEntry): boolean {
+  if (source === null) return liveAt !== null && periodId === formatInstant(liveAt);
+  return liveAt === null && forAt === wakeAt;
 }

@@ -9,20 +9,23 @@ import type { Settings } from "../../core/config/settings.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
 import type { Hint, HintKind } from "../../core/governor/hint.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { activeRuns } from "../../core/state/document.js";
+import { freeSlotAt } from "../../core/period/policy.js";
+import { activeRuns, type StateDocument } from "../../core/state/document.js";
 import { isHintUsed } from "../../core/state/hint-transitions.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
 import { documentOfActivation } from "../../machines/activation.js";
 import { isUnclaimed } from "../../machines/draft.js";
+import { type ActivationEvent, isHeldByPerson } from "../../machines/step.js";
 import { mayStart, phaseName } from "../../machines/supervisor-phase.js";
 import type { Timer } from "../clock.js";
 import { type Carriers, Phase } from "../phase.js";
-import type { TimelineHandle } from "../timeline.js";
-import { turnOfLoop } from "../turns.js";
 import type {
   DaemonStatus,
+  JobPage,
+  JobQuery,
   JobStatus,
   ListOptions,
+  LiveJob,
   PlannedReload,
   PlanReport,
   RunNowResult,
@@ -30,22 +33,23 @@ import type {
   SupervisorPorts,
 } from "./port.js";
 import type { JobEntry } from "./rows/job-entry.js";
+import { JobLists } from "./rows/job-lists.js";
 import { JobSet } from "./rows/job-set.js";
-import { statusOf } from "./rows/job-status.js";
-import { Listing } from "./rows/listing.js";
 import type { RunPlace } from "./run/arm-request.js";
+import type { AwayEnd, ElsewhereRun, EndAnswer, NodeNews } from "./run/away.js";
 import { SupervisorCore } from "./run/core.js";
+import { RunsElsewhere } from "./run/elsewhere.js";
 import { Schedule } from "./run/schedule.js";
 import { Boot } from "./start/boot.js";
+import { fenceAfterFailover } from "./start/failover.js";
 import { Reload } from "./start/reload.js";
 import type { Wanted } from "./start/survey.js";
 import { type WantedJobs, wantedFrom } from "./start/wanted-jobs.js";
+import type { JobObject } from "./write/contribution.js";
 
 /** S36. */
 const ALIVE_EVERY_MS = 30 * SECOND_MS;
 const BUSY = { ok: false, message: "something of the job is running already", isBusy: true } as const;
-/** Jobs listed before everything else has its turn. */
-const LISTED_PER_TURN = 64;
 
 export function createSupervisor(ports: SupervisorPorts): Supervisor {
   return new SupervisorActor(ports);
@@ -56,10 +60,11 @@ class SupervisorActor implements Supervisor {
   readonly #ports: SupervisorPorts;
   readonly #phase: Phase;
   readonly #jobs = new JobSet();
-  readonly #listing = new Listing(this.#jobs.rows.names);
+  readonly #lists: JobLists;
   readonly #core: SupervisorCore;
   readonly #schedule: Schedule;
   readonly #reloads: Reload;
+  readonly #elsewhere: RunsElsewhere;
   readonly #bootedAt: EpochMs;
   #settings: Settings = SETTINGS_DEFAULTS;
   /** Where the present span of being alive begins: the clock may go back behind the boot. */
@@ -88,14 +93,18 @@ class SupervisorActor implements Supervisor {
       onIdle: (entry) => this.#rest(entry),
       isBehind: (entry, now) => this.#schedule.isBehind(entry, now),
     });
+    this.#elsewhere = new RunsElsewhere(ports, this.#phase, this.#jobs, this.#core);
     const onJump = (now: EpochMs, jumpMs: number): void => this.#jumped(now, jumpMs);
     this.#schedule = new Schedule(ports, this.#jobs, this.#core, this.#phase, onJump);
     this.#reloads = new Reload(ports, this.#core, this.#jobs, () => this.#settings);
+    const documentOf = (identity: string): Promise<StateDocument> => this.#reloads.documentOf(identity);
+    this.#lists = new JobLists(ports, this.#jobs, this.#core.records, documentOf);
     this.#leavePhase = this.#phase.carryOut(this.#carriers(tellFailed));
   }
 
   async start(definitions: readonly JobDefinition[] | Wanted, settings: Settings): Promise<void> {
     this.#useSettings(settings);
+    await fenceAfterFailover({ ...this.#ports, onEvent: (event) => this.#core.emit(event) }, settings);
     const now = this.#ports.clock.now();
     this.#aliveFromAt = now;
     const wanted = definitions === "as-stored" ? definitions : wantedOf(definitions);
@@ -130,11 +139,19 @@ class SupervisorActor implements Supervisor {
     return reloaded;
   }
 
+  define(definition: JobDefinition, objects: readonly JobObject[]): Promise<void> {
+    return this.#reloads.define(definition, objects);
+  }
+
+  remove(identity: string, objects: readonly JobObject[]): Promise<boolean> {
+    return this.#reloads.remove(identity, objects);
+  }
+
   async runNow(identity: string, onlyIfIdle = false): Promise<RunNowResult> {
     const entry = this.#jobs.present(identity);
     if (entry === null) return { ok: false, message: `no job "${identity}"` };
     if (!mayStart(this.#phase.snapshot)) return { ok: false, message: "the daemon is stopping" };
-    const slotAt = this.#ports.clock.now();
+    let slotAt = this.#ports.clock.now();
     const attemptId = this.#ports.newId();
     const isBusy = (): boolean => {
       const { activation } = entry;
@@ -147,10 +164,12 @@ class SupervisorActor implements Supervisor {
         else if (news.kind === "failed") resolve({ ok: false, message: news.message });
         else resolve({ ok: true, slot: formatInstant(slotAt), attemptId, pid: news.pid, holder: news.holder });
       });
-      const event = { type: "RUN", source: "manual", slotAt, ...(onlyIfIdle && { onlyIfIdle }) } as const;
       const judged = () => {
         wasBusy = isBusy();
-        return event;
+        if (entry.activation !== null) {
+          slotAt = freeSlotAt(documentOfActivation(entry.activation).LastSlot, "manual", slotAt);
+        }
+        return { type: "RUN", source: "manual", slotAt, ...(onlyIfIdle && { onlyIfIdle }) } as const;
       };
       const told = this.#core.ask(entry, { event: judged, now: null, attemptId });
       told.then(() => {
@@ -163,40 +182,47 @@ class SupervisorActor implements Supervisor {
     });
   }
 
-  async pause(identity: string, untilAt: EpochMs, reason: string, catchesUp = false): Promise<boolean> {
-    const entry = this.#jobs.present(identity);
-    if (entry === null) return false;
-    this.#core.executor.unprepare(entry);
-    await this.#core.ask(entry, { event: () => ({ type: "PAUSE", untilAt, reason, catchesUp }), now: null });
-    return true;
+  pause(identity: string, untilAt: EpochMs, reason: string, catchesUp = false, by?: string): Promise<boolean> {
+    return this.#wanted(identity, { type: "PAUSE", untilAt, reason, catchesUp, ...(by === undefined ? {} : { by }) });
   }
 
-  async resume(identity: string): Promise<boolean> {
-    const entry = this.#jobs.present(identity);
-    if (entry === null) return false;
-    await this.#core.ask(entry, { event: () => ({ type: "RESUME" }), now: null });
-    return true;
+  resume(identity: string, by?: string): Promise<boolean> {
+    return this.#wanted(identity, { type: "RESUME", ...(by === undefined ? {} : { by }) });
   }
 
-  async hint(identity: string, hint: Hint): Promise<"set" | "used" | "unknown"> {
-    const entry = this.#jobs.present(identity);
-    if (entry === null) return "unknown";
-    this.#core.executor.unprepare(entry);
+  async hint(identity: string, hint: Hint): Promise<"set" | "used" | "held" | "unknown"> {
     let isUsed = false;
-    const event = () => {
-      isUsed = entry.activation !== null && isHintUsed(documentOfActivation(entry.activation), hint);
-      return { type: "HINT", hint } as const;
-    };
-    await this.#core.ask(entry, { event, now: null });
-    return isUsed ? "used" : "set";
+    const isSet = await this.#wanted(identity, { type: "HINT", hint }, (document) => {
+      isUsed = isHintUsed(document, hint);
+    });
+    if (!this.#jobs.has(identity)) return "unknown";
+    return isUsed ? "used" : isSet ? "set" : "held";
   }
 
-  async clearHints(identity: string, kind: HintKind | "all"): Promise<boolean> {
+  clearHints(identity: string, kind: HintKind | "all", by?: string): Promise<boolean> {
+    return this.#wanted(identity, { type: "UNHINT", kind, ...(by === undefined ? {} : { by }) });
+  }
+
+  /** False: there is no such job, or a person has said otherwise. `look`: at what is on record when its turn has come. */
+  async #wanted(
+    identity: string,
+    event: Extract<ActivationEvent, { readonly type: "PAUSE" | "RESUME" | "HINT" | "UNHINT" }>,
+    look: (document: StateDocument) => void = () => undefined,
+  ): Promise<boolean> {
     const entry = this.#jobs.present(identity);
     if (entry === null) return false;
-    this.#core.executor.unprepare(entry);
-    await this.#core.ask(entry, { event: () => ({ type: "UNHINT", kind }), now: null });
-    return true;
+    if (event.type !== "RESUME") this.#core.executor.unprepare(entry);
+    let isHeld = false;
+    const judged = () => {
+      if (entry.activation !== null) {
+        const document = documentOfActivation(entry.activation);
+        look(document);
+        isHeld = isHeldByPerson(document, event, this.#ports.clock.now());
+      }
+      return event;
+    };
+    await this.#core.ask(entry, { event: judged, now: null });
+    return !isHeld;
   }
 
   async cancel(identity: string, periodId?: string): Promise<number> {
@@ -211,22 +237,30 @@ class SupervisorActor implements Supervisor {
     return named.length;
   }
 
-  async list(options: ListOptions = {}): Promise<readonly JobStatus[]> {
-    const { names } = this.#jobs.rows;
-    // By name from here on: jobs come and go meanwhile, and handles with them.
-    const identities = (await this.#listing.page(options)).map((handle) => names.identityOf(handle));
-    const rows: JobStatus[] = [];
-    for (const [index, identity] of identities.entries()) {
-      const handle = names.handleOf(identity);
-      if (handle !== null) rows.push(await this.#statusAt(handle, identity));
-      if (index % LISTED_PER_TURN === LISTED_PER_TURN - 1) await turnOfLoop();
-    }
-    return rows;
+  list(options: ListOptions = {}): Promise<readonly JobStatus[]> {
+    return this.#lists.list(options);
+  }
+
+  find(query: JobQuery): Promise<JobPage> {
+    return this.#lists.find(query);
+  }
+
+  has(identity: string): boolean {
+    const handle = this.#jobs.handleOf(identity);
+    return handle !== null && !this.#jobs.rows.isRemoved(handle);
   }
 
   *identities(): Generator<string> {
     const { rows } = this.#jobs;
     for (const handle of rows.handles()) if (!rows.isRemoved(handle)) yield rows.names.identityOf(handle);
+  }
+
+  *live(): Iterable<LiveJob> {
+    for (const entry of this.#jobs.entries()) {
+      const { activation } = entry;
+      // What of an entry is only being prepared or looked at may not have been read yet.
+      if (activation !== null) yield { definition: entry.definition, activation };
+    }
   }
 
   status(): DaemonStatus {
@@ -235,6 +269,18 @@ class SupervisorActor implements Supervisor {
     for (const { activation } of jobs.entries()) active += activation?.attempts.length ?? 0;
     const nextDueAt = jobs.rows.firstWakeAt();
     return { jobs: jobs.rows.presentCount, active, armed: core.executor.gates.armedCount, nextDueAt, bootedAt };
+  }
+
+  ended(identity: string, end: AwayEnd): Promise<EndAnswer> {
+    return this.#elsewhere.ended(identity, end);
+  }
+
+  hearOfNode(node: string, news: NodeNews): Promise<number> {
+    return this.#elsewhere.hear(node, news);
+  }
+
+  elsewhere(): readonly ElsewhereRun[] {
+    return this.#elsewhere.list();
   }
 
   whenIdle(): Promise<void> {
@@ -281,13 +327,16 @@ class SupervisorActor implements Supervisor {
     await executor.closeGates();
     // With it goes what was in no hurry.
     this.#core.note({ alive: this.#aliveSpan() });
-    await this.#core.whenIdle();
+    do await this.#core.whenIdle();
+    while (!this.#core.isIdle);
+    // From here to the end of the turn nothing is heard.
+    this.#ports.onAway?.(this.#elsewhere.staying(this.#runPlace()));
     this.#phase.tell({ type: "DRAINED" });
   }
 
-  /** Nothing is triggered any more, but a run that has a timeout still ends at it. */
+  /** Those of other nodes are theirs to see to. Nothing is triggered any more, but a run that has a timeout still ends at it. */
   async #runsEnded(): Promise<void> {
-    while (this.#core.executor.ownedCount > 0) {
+    while (this.#core.executor.countHere > 0) {
       const timer = this.#armTimeout();
       await new Promise<void>((resolve) => this.#settleWaiters.push(resolve));
       timer?.cancel();
@@ -329,8 +378,7 @@ class SupervisorActor implements Supervisor {
   /** What is under way keeps what it began with; everything else goes by the new ones from its next step on. */
   #useSettings(settings: Settings): void {
     this.#settings = settings;
-    const { process: most = 0 } = this.#ports.runner.capacity;
-    this.#core.executor.gates.setLimit("process", Math.max(1, Math.min(settings.maxArmed, most)));
+    this.#core.executor.gates.limitProcesses(settings.maxArmed);
     for (const entry of this.#jobs.entries()) entry.useSettings(settings);
   }
 
@@ -349,15 +397,6 @@ class SupervisorActor implements Supervisor {
     }
     this.#schedule.remove(entry);
     this.#jobs.remove(entry);
-  }
-
-  async #statusAt(handle: TimelineHandle, identity: string): Promise<JobStatus> {
-    const { rows } = this.#jobs;
-    const [isRemoved, liveAt] = [rows.isRemoved(handle), rows.liveAt(handle)];
-    const document = await this.#reloads.documentOf(identity);
-    const awake = this.#jobs.awakeAt(handle);
-    const definition = awake?.isLoaded === true ? awake.definition : await this.#core.records.definitionOf(identity);
-    return statusOf({ identity, definition, isRemoved, liveAt }, document, this.#ports.clock.now());
   }
 
   #wakeSettleWaiters(): void {

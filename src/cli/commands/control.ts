@@ -5,6 +5,7 @@ import type { ControlClient } from "../../krond/control/client.js";
 import type { ParsedArgs } from "../args.js";
 import { withDaemon } from "../daemon.js";
 import { EXIT, usageError } from "../exit.js";
+import { plural } from "../format.js";
 import { forEachOf, type GroupWords, groupOf } from "../group.js";
 import type { CliIo } from "../io.js";
 import { printValue } from "../output.js";
@@ -77,8 +78,7 @@ export async function cancel(args: ParsedArgs, io: CliIo): Promise<number> {
       done: (identity, value) => cancelText(identity, (value as { readonly ended: number }).ended),
       published: (identity, value) => ({ identity, ended: (value as { readonly ended: number }).ended }),
       verb: "cancelled",
-      summary: (values) =>
-        `asked ${ended === 1 ? "1 run" : `${ended} runs`} of ${values.length} ${values.length === 1 ? "job" : "jobs"} to end`,
+      summary: (values) => `asked ${plural(ended, "run")} of ${plural(values.length, "job")} to end`,
     };
     const ask = async (identity: string): Promise<unknown> => {
       const value = (await client.ask({ op: "cancel", identity, periodAt })) as { readonly ended: number };

@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
+import { loadEachJob } from "../../actors/pool/load/configuration.js";
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import type { Problem } from "../../core/base/problem.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { checkOverlap, type Forecast, Forecaster } from "../../core/forecast/forecaster.js";
 import { GROUPINGS } from "../../core/forecast/groups.js";
 import type { Horizon } from "../../core/forecast/horizon.js";
+import type { JobDefinition } from "../../core/job/definition.js";
 import { countArg, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { csvLines } from "../forecast/csv.js";
@@ -13,10 +15,11 @@ import { choiceArg, horizonOf } from "../forecast/options.js";
 import { type PastByJob, pastRuns } from "../forecast/past-runs.js";
 import { plotText } from "../forecast/plot.js";
 import { bucketReports, type ForecastReport, reportOf } from "../forecast/report.js";
-import { streamJobs, type TakeJob } from "../forecast/stream-jobs.js";
 import { forecastText, gateText } from "../forecast/text.js";
 import type { CliIo } from "../io.js";
-import { configurationSources, loadSources } from "../load.js";
+import { withKronJobs } from "../kube/kron-job-file.js";
+import { noteMissingUids } from "../kube/kron-job-names.js";
+import { configurationSources, refuseFindings } from "../load.js";
 import { durationArg } from "../moments.js";
 import { paintFor } from "../style.js";
 import { DEFAULT_TOP, FORECAST_FORMS } from "./specs/forecast.js";
@@ -31,35 +34,38 @@ const CHUNK = 1024;
 const PROGRESS_JOBS = 50_000;
 const NO_PAST: PastByJob = new Map();
 
-/** Gives every job once; false when the configuration is not sound. */
-type JobSource = (take: TakeJob) => Promise<boolean>;
+/** Gives every job once, or refuses the configuration when something is wrong with it. */
+type JobSource = (take: (definition: JobDefinition) => void) => Promise<void>;
 
 async function forecastOf(horizon: Horizon, args: ParsedArgs, io: CliIo): Promise<Forecast> {
   const sources = await configurationSources(args, io);
-  const streamed = await compute((take) => streamJobs(sources, take), horizon, args, io);
-  if (streamed !== null) return streamed;
-  // Says what is wrong, with the place of everything.
-  const { jobs } = await loadSources(sources, args, io);
-  const loaded: JobSource = async (take) => {
-    for (const { definition } of jobs) take(definition);
-    return true;
-  };
-  const forecast = await compute(loaded, horizon, args, io);
-  if (forecast === null) throw new Error("invariant broken: a configuration in order is not sound");
+  const readable = await withKronJobs(sources);
+  const forecast = await compute(
+    async (take) => {
+      const { findings } = await loadEachJob(readable, ({ definition }) => take(definition));
+      await refuseFindings(findings, sources, args, io);
+    },
+    horizon,
+    args,
+    io,
+  );
+  await noteMissingUids(
+    readable.flatMap(({ given }) => given?.reading?.jobs ?? []),
+    io,
+  );
   return forecast;
 }
 
-async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io: CliIo): Promise<Forecast | null> {
+async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io: CliIo): Promise<Forecast> {
   const assumedMs = durationArg(args, "assume-duration");
   const state = args.text("state");
   const hasDurations = assumedMs !== undefined || state !== undefined;
   if (hasDurations) refuseUnless(checkOverlap(horizon));
   const past = state === undefined ? NO_PAST : await pastOf(source, resolve(io.cwd, state), io.now());
-  if (past === null) return null;
   const forecaster = new Forecaster(horizon, { by: choiceArg(args, "by", GROUPINGS, "identity"), hasDurations });
   let problem: Problem | null = null;
   let count = 0;
-  const isSound = await source((definition) => {
+  await source((definition) => {
     if (problem !== null) return;
     const { durationMs = null, lastRunAt = null, standing } = past.get(definition.identity) ?? {};
     problem = forecaster.add(definition, { durationMs: durationMs ?? assumedMs ?? null, lastRunAt, standing });
@@ -67,18 +73,16 @@ async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io
     if (io.isErrTerminal && count % PROGRESS_JOBS === 0) void io.err(`\rforecast: ${count} jobs`);
   });
   if (io.isErrTerminal && count >= PROGRESS_JOBS) await io.err("\r\u001b[K");
-  if (!isSound) return null;
   refuse(problem);
   return forecaster.result();
 }
 
-/** null when the configuration is not sound. */
-async function pastOf(source: JobSource, directory: string, now: number): Promise<PastByJob | null> {
+async function pastOf(source: JobSource, directory: string, now: number): Promise<PastByJob> {
   const identities: string[] = [];
-  const isSound = await source(({ identity, policy }) => {
+  await source(({ identity, policy }) => {
     if (!policy.suspend) identities.push(identity);
   });
-  return isSound ? pastRuns(directory, identities, now) : null;
+  return pastRuns(directory, identities, now);
 }
 
 function refuse(problem: Problem | null): void {

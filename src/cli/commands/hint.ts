@@ -1,11 +1,13 @@
 import type { Problem } from "../../core/base/problem.js";
+import { byText } from "../../core/governor/author.js";
 import { type HintWish, readHint } from "../../core/governor/hint.js";
 import { formatDuration } from "../../core/time/duration.js";
-import { type HintsAnswer, readHints } from "../../krond/state/hints.js";
+import type { ControlClient } from "../../krond/control/client.js";
+import type { HintsAnswer } from "../../operations/records/hints.js";
 import type { ParsedArgs } from "../args.js";
-import { askOrRead, withDaemon } from "../daemon.js";
+import { askOrRun, withDaemon } from "../daemon.js";
 import { EXIT, usageError } from "../exit.js";
-import { forEachOf, type GroupWords, groupOf } from "../group.js";
+import { forEachOf, type Group, type GroupWords, groupOf } from "../group.js";
 import type { CliIo } from "../io.js";
 import { durationArg, momentArg } from "../moments.js";
 import { printValue } from "../output.js";
@@ -41,64 +43,96 @@ function refuse(problems: readonly Problem[]): never {
 
 const EXAMPLE = "kron hint JOB --every 30s --ttl 2h, or kron hint JOB --at 2026-03-01T14:30:00Z";
 
-const WORDS: GroupWords = {
-  done: (_identity, value) => textOf(value as HintsAnswer),
-  published: (_identity, value) => value,
-  verb: "hinted",
-};
+/** Whose hints they are: jobs by their identities, or endpoints by what people call them. */
+export interface Hinted {
+  readonly noun?: string;
+  select(client: ControlClient): Promise<Group>;
+  identityOf(name: string): string;
+  published(name: string, value: HintsAnswer): unknown;
+}
 
-function set(wish: HintWish, args: ParsedArgs, io: CliIo): Promise<number> {
+function jobsOf(args: ParsedArgs): Hinted {
+  return {
+    select: (client) => groupOf(client, args, "hint"),
+    identityOf: (name) => name,
+    published: (_name, value) => value,
+  };
+}
+
+function wordsFor({ noun, published }: Hinted, verb: string): GroupWords {
+  return {
+    done: (name, value) => textOf(name, value as HintsAnswer),
+    published: (name, value) => published(name, value as HintsAnswer),
+    verb,
+    ...(noun === undefined ? {} : { noun }),
+  };
+}
+
+function set(hinted: Hinted, wish: HintWish, args: ParsedArgs, io: CliIo): Promise<number> {
   const hint = readHint(wish, io.now());
   if (!hint.ok) refuse(hint.error);
   const { intervalMs = null, nextRunAt = null, ttlMs = null, reason = "" } = wish;
   return withDaemon(args, io, async (client) => {
-    const ask = (identity: string) => client.ask({ op: "hint", identity, intervalMs, nextRunAt, ttlMs, reason });
-    return forEachOf(await groupOf(client, args, "hint"), ask, WORDS, args, io);
+    const wanted = { op: "hint" as const, intervalMs, nextRunAt, ttlMs, reason };
+    const ask = (name: string) => client.ask({ ...wanted, identity: hinted.identityOf(name) });
+    return forEachOf(await hinted.select(client), ask, wordsFor(hinted, "hinted"), args, io);
   });
 }
 
-function clear(written: string, args: ParsedArgs, io: CliIo): Promise<number> {
+function clear(hinted: Hinted, written: string, args: ParsedArgs, io: CliIo): Promise<number> {
   const kind = KINDS.find((known) => known === written);
   if (kind === undefined) throw usageError(`--clear: "${written}" is neither interval nor oneshot`);
   return withDaemon(args, io, async (client) => {
-    const ask = (identity: string) => client.ask({ op: "unhint", identity, kind });
-    return forEachOf(await groupOf(client, args, "hint"), ask, { ...WORDS, verb: "cleared the hints of" }, args, io);
+    const ask = (name: string) => client.ask({ op: "unhint", identity: hinted.identityOf(name), kind });
+    return forEachOf(await hinted.select(client), ask, wordsFor(hinted, "cleared the hints of"), args, io);
+  });
+}
+
+function show(hinted: Hinted, args: ParsedArgs, io: CliIo): Promise<number> {
+  return withDaemon(args, io, async (client) => {
+    const ask = (name: string) => client.ask({ op: "hints", identity: hinted.identityOf(name) });
+    const words = { ...wordsFor(hinted, "hinted"), summary: () => "" };
+    return forEachOf(await hinted.select(client), ask, words, args, io);
   });
 }
 
 /** Of one job also without a daemon. */
-async function show(args: ParsedArgs, io: CliIo): Promise<number> {
+async function showJobs(args: ParsedArgs, io: CliIo): Promise<number> {
   const [only, ...more] = args.positionals;
   if (only === undefined || more.length > 0 || args.text("tag") !== undefined || /[*?]/.test(only)) {
-    return withDaemon(args, io, async (client) => {
-      const ask = (identity: string) => client.ask({ op: "hints", identity });
-      return forEachOf(await groupOf(client, args, "hint"), ask, { ...WORDS, summary: () => "" }, args, io);
-    });
+    return show(jobsOf(args), args, io);
   }
-  const { value } = await askOrRead<HintsAnswer>(args, io, { op: "hints", identity: only }, (reader) =>
-    readHints(reader, only, io.now()),
-  );
-  await printValue(value, () => textOf(value), args, io);
+  const value = await askOrRun<HintsAnswer>(args, io, { op: "hints", identity: only });
+  await printValue(value, () => textOf(only, value), args, io);
   return EXIT.ok;
 }
 
-function textOf({ identity, interval, oneshot }: HintsAnswer): string {
+function textOf(name: string, { interval, oneshot }: HintsAnswer): string {
   const lines = [
     ...(oneshot === null ? [] : [`once at ${oneshot.next_run_at}, good until ${aboutText(oneshot)}`]),
     ...(interval === null ? [] : [`every ${formatDuration(interval.interval_ms)} until ${aboutText(interval)}`]),
   ];
-  if (lines.length === 0) return `${identity}: no hint in force\n`;
-  return lines.map((line) => `${identity}: ${line}\n`).join("");
+  if (lines.length === 0) return `${name}: no hint in force\n`;
+  return lines.map((line) => `${name}: ${line}\n`).join("");
 }
 
-function aboutText({ expires_at, reason }: { readonly expires_at: string; readonly reason: string }): string {
-  return reason === "" ? expires_at : `${expires_at} (${reason})`;
+function aboutText({ expires_at, reason, by }: NonNullable<HintsAnswer["interval"] | HintsAnswer["oneshot"]>): string {
+  const until = `${expires_at}${byText(by ?? undefined)}`;
+  return reason === "" ? until : `${until} (${reason})`;
 }
 
-export async function run(args: ParsedArgs, io: CliIo): Promise<number> {
+export function run(args: ParsedArgs, io: CliIo): Promise<number> {
+  return hint(jobsOf(args), () => showJobs(args, io), args, io);
+}
+
+export function hintEndpoints(hinted: Hinted, args: ParsedArgs, io: CliIo): Promise<number> {
+  return hint(hinted, () => show(hinted, args, io), args, io);
+}
+
+async function hint(hinted: Hinted, showAll: () => Promise<number>, args: ParsedArgs, io: CliIo): Promise<number> {
   const wish = await wishOf(args, io);
   const cleared = args.text("clear");
-  if (cleared === undefined) return isWish(wish) ? set(wish, args, io) : show(args, io);
+  if (cleared === undefined) return isWish(wish) ? set(hinted, wish, args, io) : showAll();
   if (isWish(wish)) throw usageError("--clear stands alone", "clear first, then set another hint");
-  return clear(cleared, args, io);
+  return clear(hinted, cleared, args, io);
 }

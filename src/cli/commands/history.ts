@@ -1,9 +1,9 @@
 import { endingText, readEnding, resultOf } from "../../core/state/ending.js";
 import type { ControlClient } from "../../krond/control/client.js";
-import { type HistoryRow, type HistoryWishes, readHistory } from "../../krond/state/history.js";
-import type { AllHistoryPage, JobHistoryRow } from "../../krond/state/history-of-all.js";
+import type { HistoryRow, HistoryWishes } from "../../operations/records/history.js";
+import type { AllHistoryPage, JobHistoryRow } from "../../operations/records/history-of-all.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
-import { askOrRead, withDaemon, withDaemonOrStore } from "../daemon.js";
+import { askOrRun, withDaemon, withDaemonOrStore } from "../daemon.js";
 import { EXIT, usageError } from "../exit.js";
 import { nextLook } from "../follow.js";
 import type { CliIo } from "../io.js";
@@ -106,8 +106,11 @@ async function ofAll(limit: number, wishes: HistoryWishes, args: ParsedArgs, io:
         return (await client.ask({ op: "history_of_all", limit: PAGE, ...request })) as AllHistoryPage;
       }),
     async (reader) => {
-      const { readAllHistory } = await import("../../krond/state/history-of-all.js");
-      return newestOf(limit, wishes, (request) => readAllHistory(reader, { limit: PAGE, ...request }));
+      const { answerOverStore } = await import("../offline.js");
+      return newestOf(limit, wishes, async (request) => {
+        const asked = { op: "history_of_all" as const, limit: PAGE, ...request };
+        return (await answerOverStore(asked, reader, io)) as AllHistoryPage;
+      });
     },
   );
   const table = tableOf<JobHistoryRow>([JOB, ...COLUMNS], args, io);
@@ -137,10 +140,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<number> {
   const wishes = await wishesOf(args, io);
   if (identity === undefined) return ofAll(limit, wishes, args, io);
   const request = { op: "history" as const, identity, limit, beforeAt: null, ...wishes };
-  const { value: rows } = await askOrRead(args, io, request, async (reader) => {
-    await (await import("../../krond/state/why.js")).documentOf(reader, identity);
-    return readHistory(reader, request);
-  });
+  const rows = await askOrRun<readonly HistoryRow[]>(args, io, request);
   const isFiltered = wishes.sinceAt !== undefined || wishes.outcomes !== undefined || wishes.failed === true;
   const nothing = isFiltered
     ? `nothing of that kind is on record for ${identity}\n`

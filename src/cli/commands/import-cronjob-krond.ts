@@ -2,13 +2,12 @@
  * `kron import cronjob --as krond`: CronJobs become jobs of krond's own where that makes sense, which is where one
  * container runs a command that this host has too. What only a cluster gives is named.
  */
+import { type Fields, fieldsOf } from "../../core/base/fields.js";
 import { type CommentedJob, jobsYaml, NameBook } from "../../core/config/export.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { readJobDefinition } from "../../core/job/schema.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import type { CliIo } from "../io.js";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A CronJob without the zone that its schedule may have carried. */
 export interface PlainCronJob {
@@ -140,8 +139,4 @@ function environmentOf(container: Fields, problems: string[]): Readonly<Record<s
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

@@ -1,5 +1,7 @@
 /** `kron import cronjob`: CronJobs become KronJobs, or jobs of krond. Nearly everything has the same name; what means something else is said. */
+
 import { parseAllDocuments, stringify } from "yaml";
+import { type Fields, fieldsOf, without } from "../../core/base/fields.js";
 import { LIMITS } from "../../core/base/limits.js";
 import { problemText, readKronJob } from "../../operator/definition.js";
 import { API_VERSION, KIND } from "../../operator/identity.js";
@@ -9,8 +11,6 @@ import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { readTextFile } from "../text-file.js";
 import { type PlainCronJob, printKrondJobs } from "./import-cronjob-krond.js";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Taken {
   readonly name: string;
@@ -126,14 +126,6 @@ function keptAnnotations(annotations: unknown): Fields | undefined {
   return Object.keys(kept).length === 0 ? undefined : kept;
 }
 
-function without(fields: Fields, key: string): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== key));
-}
-
 function defined(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

@@ -1,19 +1,24 @@
 /** `kron import systemd`: timers and the services they start become jobs, with a verdict for every line of both. */
+
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { messageOf } from "../../core/base/errors/message.js";
 import { errorKind } from "../../core/base/errors/registry.js";
 import { LIMITS } from "../../core/base/limits.js";
 import { type CommentedJob, jobsYaml, NameBook } from "../../core/config/export.js";
-import { formatPlace, formatProblem, printable } from "../../core/config/format-problem.js";
-import type { SystemdLine, SystemdReading } from "../../core/config/systemd/report.js";
+import { formatProblem } from "../../core/config/format-problem.js";
+import type { SystemdReading } from "../../core/config/systemd/report.js";
 import { readTimer, serviceNameOf } from "../../core/config/systemd/timer.js";
 import { readUnit, type Unit, type UnitText } from "../../core/config/systemd/unit.js";
 import { definitionToRaw } from "../../core/job/schema.js";
 import { formatSize } from "../../core/job/size.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
+import { plural } from "../format.js";
 import type { CliIo } from "../io.js";
-import { hasColour, type Paint, paintFor } from "../style.js";
+import { printReport } from "../output.js";
+import { hasColour, paintFor } from "../style.js";
+import { verdictCounts, verdictLine } from "./import-verdict.js";
 
 /** Where units are looked for that do not stand beside their timer; the first wins. */
 const SYSTEM_DIRECTORIES = [
@@ -141,7 +146,7 @@ async function readText({ path, shown }: Found): Promise<UnitText> {
     if (size > UNIT_BYTES) throw new Error(`is larger than ${formatSize(UNIT_BYTES)}`);
     return { file: shown, text: await readFile(path, "utf8") };
   } catch (error) {
-    throw new CliError(EXIT.configuration, `${shown}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(EXIT.configuration, `${shown}: ${messageOf(error)}`);
   }
 }
 
@@ -177,29 +182,11 @@ async function printText(
   const paint = paintFor(args, { ...io, isOutTerminal: io.isErrTerminal });
   if (jobs.length > 0) await io.out(jobsYaml(jobs));
   for (const { problems, lines } of readings) {
-    for (const line of lines) await io.err(lineText(line, paint));
+    for (const line of lines) await io.err(verdictLine(line.file, line, paint, line.text));
     for (const problem of problems) await io.err(`${formatProblem(problem, null, { color })}\n`);
   }
-  await io.err(`${summary(readings, jobs.length)}\n`);
-}
-
-function lineText({ file, line, text, verdict, notes }: SystemdLine, paint: Paint): string {
-  const place = formatPlace({ file, line, column: 1 });
-  const said =
-    verdict === "same"
-      ? paint.green("same")
-      : verdict === "noted"
-        ? paint.cyan("same, but")
-        : paint.yellow("not supported");
-  return `${paint.bold(printable(place))}: ${printable(text)}: ${said}${notes.map((note) => `: ${printable(note)}`).join("")}\n`;
-}
-
-function summary(readings: readonly SystemdReading[], jobs: number): string {
-  const lines = readings.flatMap((reading) => reading.lines);
-  const count = (verdict: SystemdLine["verdict"]): number => lines.filter((line) => line.verdict === verdict).length;
-  const counts = `${count("same")} same, ${count("noted")} with a note, ${count("unsupported")} not supported`;
-  const timers = `${readings.length} ${readings.length === 1 ? "timer" : "timers"}`;
-  return `${jobs} ${jobs === 1 ? "job" : "jobs"} of ${timers}; lines: ${counts}`;
+  const counts = `${plural(jobs.length, "job")} of ${plural(readings.length, "timer")}`;
+  await io.err(`${counts}; ${verdictCounts(readings)}\n`);
 }
 
 async function printJson(
@@ -217,10 +204,6 @@ async function printJson(
       return { file, line, code, category: errorKind(code).category, message, hint: hint ?? null };
     }),
   }));
-  if (form === "json") {
-    const yaml = jobs.length === 0 ? "" : jobsYaml(jobs);
-    await io.out(`${JSON.stringify({ timers, jobs: jobs.length, yaml }, null, 2)}\n`);
-    return;
-  }
-  for (const timer of timers) await io.out(`${JSON.stringify(timer)}\n`);
+  const yaml = jobs.length === 0 ? "" : jobsYaml(jobs);
+  await printReport(form, { timers, jobs: jobs.length, yaml }, timers, io);
 }

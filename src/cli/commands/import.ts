@@ -10,16 +10,19 @@ import {
 } from "../../core/config/crontab/crontab.js";
 import { crontabYaml, type ExportedJob, exportedJobs } from "../../core/config/crontab/export.js";
 import { crontabFormOf, crontabOwnerOf, hasUnmailedJobs } from "../../core/config/crontab/report.js";
-import { formatPlace, formatProblem, printable } from "../../core/config/format-problem.js";
+import { formatProblem } from "../../core/config/format-problem.js";
 import { definitionToRaw } from "../../core/job/schema.js";
 import { zoneOf } from "../../core/time/zone.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
+import { plural } from "../format.js";
 import type { CliIo } from "../io.js";
+import { printReport } from "../output.js";
 import { hasColour, type Paint, paintFor } from "../style.js";
 import { readTextFile } from "../text-file.js";
 import { importCronJobs } from "./import-cronjob.js";
 import { importTimers } from "./import-systemd.js";
+import { verdictCounts, verdictLine } from "./import-verdict.js";
 
 const KINDS = ["crontab", "systemd", "cronjob"];
 
@@ -92,7 +95,7 @@ async function printText(
     for (const line of reading.lines) await io.err(lineText(reading, line, color, paint));
   }
   if (readings.some(hasUnmailedJobs)) await io.err(UNMAILED);
-  await io.err(`${summary(readings, jobs.length)}\n`);
+  await io.err(`${plural(jobs.length, "job")}; ${verdictCounts(readings)}\n`);
 }
 
 /** One line for each verdict; a job that cannot be taken over is shown like any other error. */
@@ -101,21 +104,7 @@ function lineText(reading: CrontabReading, line: CrontabLine, color: boolean, pa
   if (problems.length > 0) {
     return problems.map((problem) => `${formatProblem(problem, line.text, { color })}\n`).join("");
   }
-  const place = formatPlace({ file: reading.file, line: line.line, column: 1 });
-  const notes = line.notes.map((note) => `: ${printable(note)}`).join("");
-  return `${paint.bold(printable(place))}: ${verdictText(line, paint)}${notes}\n`;
-}
-
-function verdictText({ verdict }: CrontabLine, paint: Paint): string {
-  if (verdict === "same") return paint.green("same");
-  return verdict === "noted" ? paint.cyan("same, but") : paint.yellow("not supported");
-}
-
-function summary(readings: readonly CrontabReading[], jobs: number): string {
-  const lines = readings.flatMap((reading) => reading.lines);
-  const count = (verdict: CrontabLine["verdict"]): number => lines.filter((line) => line.verdict === verdict).length;
-  const counts = `${count("same")} same, ${count("noted")} with a note, ${count("unsupported")} not supported`;
-  return `${jobs} ${jobs === 1 ? "job" : "jobs"}; lines: ${counts}`;
+  return verdictLine(reading.file, line, paint);
 }
 
 async function printJson(
@@ -125,13 +114,9 @@ async function printJson(
   io: CliIo,
 ): Promise<void> {
   const lines = readings.flatMap((reading) => reading.lines.map((line) => lineJson(reading, line, jobs)));
-  if (form === "jsonl") {
-    for (const line of lines) await io.out(`${JSON.stringify(line)}\n`);
-    return;
-  }
   const yaml = jobs.length === 0 ? "" : crontabYaml(jobs);
   const files = readings.map(({ file }) => file);
-  await io.out(`${JSON.stringify({ files, jobs: jobs.length, lines, yaml }, null, 2)}\n`);
+  await printReport(form, { files, jobs: jobs.length, lines, yaml }, lines, io);
 }
 
 /** `live_identity`: of the job when krond reads the crontab itself. */

@@ -3,20 +3,30 @@ import { lazily } from "../command.js";
 import type { Program } from "../program.js";
 import { completionCommand } from "./completion.js";
 import { KROND } from "./krond/index.js";
+import { APPLY } from "./specs/apply.js";
 import { CANCEL, PAUSE, RESUME, RUN } from "./specs/control.js";
+import { ENDPOINT } from "./specs/endpoint.js";
 import { EXPLAIN } from "./specs/explain.js";
 import { FORECAST } from "./specs/forecast.js";
 import { HINT } from "./specs/hint.js";
 import { HISTORY } from "./specs/history.js";
 import { IMPORT } from "./specs/import.js";
 import { INIT } from "./specs/init.js";
+import { JOB } from "./specs/job.js";
+import { LIMITS } from "./specs/limits.js";
 import { LINT } from "./specs/lint.js";
 import { LIST } from "./specs/list.js";
 import { LOGS } from "./specs/logs.js";
+import { MCP } from "./specs/mcp.js";
 import { NEXT } from "./specs/next.js";
+import { NODE } from "./specs/node.js";
+import { OPEN } from "./specs/open.js";
 import { OPERATOR } from "./specs/operator.js";
 import { PLAN } from "./specs/plan.js";
+import { PLANNER } from "./specs/planner.js";
+import { RUNS } from "./specs/runs.js";
 import { SIMULATE } from "./specs/simulate.js";
+import { STATS } from "./specs/stats.js";
 import { TUNE } from "./specs/tune.js";
 import { VERIFY } from "./specs/verify.js";
 import { WHY } from "./specs/why.js";
@@ -43,7 +53,17 @@ export const KRON: Program = {
     lazily(PAUSE, async () => (await import("./control.js")).pause),
     lazily(RESUME, async () => (await import("./control.js")).resume),
     lazily(HINT, async () => (await import("./hint.js")).run),
+    lazily(JOB, async () => (await import("./job.js")).run),
+    lazily(ENDPOINT, async () => (await import("./endpoint.js")).run),
+    lazily(RUNS, async () => (await import("./runs.js")).run),
+    lazily(STATS, async () => (await import("./stats.js")).run),
+    lazily(LIMITS, async () => (await import("./limits.js")).run),
     lazily(PLAN, async () => (await import("./plan.js")).run),
+    lazily(APPLY, async () => (await import("./apply.js")).run),
+    lazily(NODE, async () => (await import("./node.js")).run),
+    lazily(PLANNER, async () => (await import("./planner.js")).run),
+    lazily(MCP, async () => (await import("./mcp.js")).run),
+    lazily(OPEN, async () => (await import("./open.js")).run),
     lazily(OPERATOR, async () => (await import("./operator.js")).run),
     lazily(IMPORT, async () => (await import("./import.js")).run),
     completionCommand(() => [KRON, KROND]),

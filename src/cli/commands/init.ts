@@ -1,8 +1,9 @@
 import { mkdir, open, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { hostTimezone } from "../../actors/host-zone.js";
+import { messageOf } from "../../core/base/errors/message.js";
 import { zoneOf } from "../../core/time/zone.js";
-import { errnoOf, messageOf } from "../../persist/private-files.js";
+import { errnoOf } from "../../persist/private-files.js";
 import type { ParsedArgs } from "../args.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import { firstJobs } from "../first-jobs.js";

@@ -1,30 +1,31 @@
+import { type Configuration, loadConfiguration } from "../../actors/pool/load/configuration.js";
+import { locateProblems } from "../../actors/pool/load/locate.js";
 import type { HostFindings } from "../../actors/preflight/findings.js";
 import { errorKind } from "../../core/base/errors/registry.js";
 import { deadlineWarnings } from "../../core/config/lint/deadlines.js";
 import { type LintWarning, lintWarnings } from "../../core/config/lint/lint.js";
 import { compileRule } from "../../core/decision/compile.js";
-import { literalAddressProblems } from "../../core/job/http-address.js";
+import { literalAddressFindings } from "../../krond/boot/addresses.js";
 import { configTrust, trustRules } from "../../krond/boot/config-trust.js";
-import type { ConfigCheck, ConfigFinding, Configuration } from "../../persist/configuration.js";
+import type { ConfigCheck, ConfigFinding } from "../../persist/config-files.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode } from "../exit.js";
+import { plural } from "../format.js";
 import type { CliIo } from "../io.js";
-import { configurationSources, findingsText, loadAny } from "../load.js";
+import { withKronJobs } from "../kube/kron-job-file.js";
+import { configurationSources, findingsText } from "../load.js";
 import { momentArg } from "../moments.js";
+import { printReport } from "../output.js";
 import { hasColour, type Paint, paintFor } from "../style.js";
 
 const NOT_LOOKED: HostFindings = { findings: [], untold: 0 };
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
 
 function warningText(warning: LintWarning, paint: Paint): string {
   const jobs = warning.identities.length === 0 ? "" : `${paint.bold(warning.identities.join(", "))}: `;
   return `${jobs}${paint.yellow("warning:")} ${warning.message}\n  hint: ${warning.hint}\n`;
 }
 
-function findingJson({ located, sourceLine }: ConfigFinding): unknown {
+function findingJson({ located, sourceLine }: ConfigFinding): object {
   const { problem, file, line, column, length, identity } = located;
   const { code, message, path, hint } = problem;
   const category = errorKind(code).category;
@@ -68,25 +69,25 @@ async function printJson(
   io: CliIo,
 ): Promise<void> {
   const errors = configuration.findings.map(findingJson);
-  if (form === "json") {
-    const { files, jobs } = configuration;
-    await io.out(
-      `${JSON.stringify({ files, valid: errors.length === 0, jobs: jobs.length, errors, warnings }, null, 2)}\n`,
-    );
-    return;
-  }
-  for (const error of errors) await io.out(`${JSON.stringify({ severity: "error", ...(error as object) })}\n`);
-  for (const warning of warnings) await io.out(`${JSON.stringify({ severity: "warning", ...warning })}\n`);
+  const { files, jobs } = configuration;
+  const whole = { files, valid: errors.length === 0, jobs: jobs.length, errors, warnings };
+  const rows = [
+    ...errors.map((error) => ({ severity: "error", ...error })),
+    ...warnings.map((warning) => ({ severity: "warning", ...warning })),
+  ];
+  await printReport(form, whole, rows, io);
 }
 
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const form = outputForm(args);
   const at = (await momentArg(args, "at", io)) ?? io.now();
   const doubts = new Map<string, LintWarning>();
-  const loaded = await loadAny(await configurationSources(args, io), doubting(doubts));
+  const sources = await withKronJobs(await configurationSources(args, io));
+  const loaded = await loadConfiguration(sources, doubting(doubts));
   const isPrivateFine = args.has("allow-private");
   const host = args.has("on-this-host") ? await lookAtHost(loaded, io) : NOT_LOOKED;
-  const findings = [...loaded.findings, ...forbiddenAddresses(loaded, isPrivateFine), ...host.findings];
+  const others = await locateProblems(sources, [...forbiddenAddresses(loaded, isPrivateFine), ...host.findings]);
+  const findings = [...loaded.findings, ...others];
   const configuration = { ...loaded, findings };
   const active = configuration.jobs.filter(({ definition }) => !definition.policy.suspend);
   const rules = active.map(({ definition }) => compileRule(definition));
@@ -132,11 +133,5 @@ function doubting(doubts: Map<string, LintWarning>): ConfigCheck {
 /** Of names nobody knows where they lead before they are looked up. */
 function forbiddenAddresses({ jobs, settings }: Configuration, isPrivateFine: boolean): ConfigFinding[] {
   const policy = { ...settings.http, allowPrivate: settings.http.allowPrivate || isPrivateFine };
-  return jobs.flatMap(({ definition, file, line, column }) => {
-    const { identity } = definition;
-    return literalAddressProblems(definition, policy).map((problem) => ({
-      located: { problem, file, line, column, length: 1, identity },
-      sourceLine: null,
-    }));
-  });
+  return jobs.flatMap((job) => literalAddressFindings(job, policy));
 }

@@ -1,15 +1,17 @@
 import type { DaemonStatus, JobStatus } from "../../actors/supervisor/port.js";
+import { INDEX_SORTS, type ListFilter, STANDINGS } from "../../actors/supervisor/rows/job-query.js";
+import { OUTCOMES } from "../../core/state/document.js";
 import { parseSpan } from "../../core/time/span.js";
-import { type ListFilter, ListJudge, STANDINGS } from "../../krond/control/list-filter.js";
-import { CONTROL_LIMITS } from "../../krond/control-answers.js";
+import { ListJudge } from "../../operations/jobs/list-judge.js";
+import { inOrder, SORTS, type Sort } from "../../operations/jobs/order.js";
+import { OPERATION_LIMITS } from "../../operations/limits.js";
 import type { StateReader } from "../../persist/store.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
 import { withDaemonOrStore } from "../daemon.js";
 import { EXIT, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { listColumns } from "../list/columns.js";
-import { inOrder, SORTS, type Sort } from "../list/order.js";
-import { livePages } from "../list/pages.js";
+import { type Found, foundBy, livePages, type Wish } from "../list/pages.js";
 import { publishedRow } from "../list/row.js";
 import { printPages } from "../list-output.js";
 import { paintFor } from "../style.js";
@@ -23,24 +25,35 @@ const CHUNK = 500;
 
 function words(args: ParsedArgs, name: string): readonly string[] {
   const found = (args.text(name) ?? "").split(",").filter((word) => word !== "");
-  if (found.length <= CONTROL_LIMITS.filterWords) return found;
-  throw usageError(`--${name}: more than ${CONTROL_LIMITS.filterWords} words`);
+  if (found.length <= OPERATION_LIMITS.filterWords) return found;
+  throw usageError(`--${name}: more than ${OPERATION_LIMITS.filterWords} words`);
 }
 
 function filterOf(args: ParsedArgs, now: number): ListFilter {
-  const standings = words(args, "standing").map((word) => {
-    const standing = STANDINGS.find((known) => known === word);
-    if (standing === undefined) throw usageError(`--standing: "${word}" is not one of ${STANDINGS.join(", ")}`);
-    return standing;
-  });
+  const outcomes = knownWords(args, "outcome", OUTCOMES);
   return {
     identities: words(args, "identity"),
-    standings,
+    standings: knownWords(args, "standing", STANDINGS),
+    ...(outcomes.length === 0 ? {} : { outcomes }),
     tags: words(args, "tag"),
+    ...searchOf(args),
     ...(args.has("failed") ? { isFailing: true } : {}),
     ...(args.has("running") ? { isRunning: true } : {}),
     ...dueOf(args, now),
   };
+}
+
+function knownWords<Word extends string>(args: ParsedArgs, name: string, known: readonly Word[]): readonly Word[] {
+  return words(args, name).map((text) => {
+    const word = known.find((it) => it === text);
+    if (word === undefined) throw usageError(`--${name}: "${text}" is not one of ${known.join(", ")}`);
+    return word;
+  });
+}
+
+function searchOf(args: ParsedArgs): Pick<ListFilter, "search"> {
+  const search = args.text("search");
+  return search === undefined ? {} : { search };
 }
 
 function dueOf(args: ParsedArgs, now: number): Pick<ListFilter, "dueBy"> {
@@ -58,8 +71,9 @@ async function* storedPages(
   now: number,
   unusable: string[],
 ): AsyncGenerator<readonly JobStatus[]> {
-  const { offlineStatuses } = await import("../../krond/state/offline-status.js");
-  const judge = new ListJudge(filter, reader);
+  const { offlineStatuses } = await import("../../operations/records/offline-status.js");
+  const { withCalled } = await import("../../operations/endpoints/called.js");
+  const judge = new ListJudge(await withCalled(filter, reader, () => now), reader);
   const pages = offlineStatuses(reader, now, (error) => unusable.push(error.message));
   for await (const rows of pages) yield judge.wanted(rows);
 }
@@ -100,9 +114,12 @@ class Stretch {
   text(all: number | null): string {
     if (!this.isPart) return "";
     const last = Math.min(this.seen, this.#offset + this.#count);
-    const shown = last > this.#offset ? `${this.#offset + 1}-${last}` : "none";
-    return `${shown} of ${all ?? (this.isEnd ? this.seen : `more than ${this.seen}`)} jobs\n`;
+    return partText(this.#offset, last, all ?? (this.isEnd ? this.seen : `more than ${this.seen}`));
   }
+}
+
+function partText(offset: number, last: number, all: number | string): string {
+  return `${last > offset ? `${offset + 1}-${last}` : "none"} of ${all} jobs\n`;
 }
 
 /** Without a filter the daemon knows how many there are, without looking at them. */
@@ -114,6 +131,12 @@ async function* chunksOf(rows: readonly JobStatus[]): AsyncGenerator<readonly Jo
   for (let from = 0; from < rows.length; from += CHUNK) yield rows.slice(from, from + CHUNK);
 }
 
+function sortOf(args: ParsedArgs): Sort {
+  const sort = SORTS.find((known) => known === (args.text("sort") ?? "name"));
+  if (sort === undefined) throw usageError(`--sort: it is one of ${SORTS.join(", ")}`);
+  return sort;
+}
+
 class Listing {
   readonly #args: ParsedArgs;
   readonly #io: CliIo;
@@ -121,6 +144,7 @@ class Listing {
   readonly #offset: number;
   readonly #count: number;
   readonly #sort: Sort;
+  readonly #isReversed: boolean;
 
   constructor(args: ParsedArgs, io: CliIo, table: FittedTable<JobStatus>) {
     this.#args = args;
@@ -128,17 +152,33 @@ class Listing {
     this.#table = table;
     this.#offset = countArg(args, "offset", 0, MOST, 0);
     this.#count = countArg(args, "count", MOST, MOST);
-    const sort = SORTS.find((known) => known === (args.text("sort") ?? "name"));
-    if (sort === undefined) throw usageError(`--sort: it is one of ${SORTS.join(", ")}`);
-    this.#sort = sort;
+    this.#sort = sortOf(args);
+    this.#isReversed = args.has("reverse");
+  }
+
+  /** What a daemon can cut out by itself; null: all of it has to be seen first, or all of it is wanted. */
+  wish(filter: ListFilter): Wish | null {
+    const [offset, count, isReversed] = [this.#offset, this.#count, this.#isReversed];
+    const sort = INDEX_SORTS.find((known) => known === this.#sort);
+    if (sort === undefined || filter.tags.length > 0) return null;
+    const isByName = sort === "name" && !isReversed;
+    const isPart = isByName ? offset > 0 || count < MOST : count <= OPERATION_LIMITS.listRows;
+    return isPart ? { filter, sort, isReversed, offset, count } : null;
+  }
+
+  async printFound({ total, pages }: Found): Promise<void> {
+    const [args, io, offset] = [this.#args, this.#io, this.#offset];
+    await printPages(pages, this.#table, args, io, publishedRow);
+    const last = Math.min(total, offset + this.#count);
+    if (outputForm(args) === "text" && (offset > 0 || last < total)) await io.out(partText(offset, last, total));
   }
 
   /** `all` asks how many jobs there are; null: that has to be counted. */
   async print(pages: AsyncIterable<readonly JobStatus[]>, all: (() => Promise<number>) | null): Promise<void> {
     const [args, io, offset, count, sort] = [this.#args, this.#io, this.#offset, this.#count, this.#sort];
     const isText = outputForm(args) === "text";
-    if (sort !== "name") {
-      const { rows, total } = await inOrder(pages, sort, offset + count);
+    if (sort !== "name" || this.#isReversed) {
+      const { rows, total } = await inOrder(pages, sort, offset + count, this.#isReversed);
       const stretch = new Stretch(offset, count, 0);
       await printPages(stretch.of(chunksOf(rows)), this.#table, args, io, publishedRow);
       if (isText) await io.out(stretch.text(total));
@@ -157,23 +197,32 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<number> {
   const filter = filterOf(args, now);
   // Zones take their time to load: only for those who ask.
   const zone = args.has("local") ? (await import("../moments.js")).viewerZone(args, io) : null;
-  const table = new FittedTable(listColumns(now, zone), io.outColumns ?? null, paintFor(args, io));
+  const table = new FittedTable(listColumns(now, zone, sortOf(args)), io.outColumns ?? null, paintFor(args, io));
   outputForm(args);
   const listing = new Listing(args, io, table);
   const unusable: string[] = [];
+  const absent = new Set<string>();
+  const onAbsent = (nodes: readonly string[]): void => {
+    for (const node of nodes) absent.add(node);
+  };
   await withDaemonOrStore(
     args,
     io,
-    (client) => {
+    async (client) => {
+      const wish = listing.wish(filter);
+      const found = wish === null ? null : await foundBy(client, wish, onAbsent);
+      if (found !== null) return listing.printFound(found);
       const all = async () => ((await client.ask({ op: "status" })) as DaemonStatus).jobs;
-      return listing.print(livePages(client, filter), isEverything(filter) ? all : null);
+      return listing.print(livePages(client, filter, onAbsent), isEverything(filter) ? all : null);
     },
     async (reader) => {
       if (outputForm(args) === "text") await io.out("No daemon runs: this is what the last one left behind.\n");
       await listing.print(storedPages(reader, filter, now, unusable), null);
     },
   );
-  if (unusable.length === 0) return EXIT.ok;
-  await io.err(unusable.map((message) => `kron: ${message}\n`).join(""));
-  return EXIT.state;
+  const missing = [...absent].map((node) => `the node ${node} does not answer: its jobs are not among these`);
+  const troubles = [...unusable, ...missing];
+  if (troubles.length === 0) return EXIT.ok;
+  await io.err(troubles.map((message) => `kron: ${message}\n`).join(""));
+  return unusable.length === 0 ? EXIT.fatal : EXIT.state;
 }

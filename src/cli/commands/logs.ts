@@ -1,12 +1,14 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { JobStatus } from "../../actors/supervisor/port.js";
+import { ALL_JOBS } from "../../actors/supervisor/rows/job-query.js";
 import { outputDirectoryOf } from "../../actors/supervisor/run/arm-request.js";
-import { type EpochMs, formatInstant } from "../../core/time/instant.js";
+import { messageOf } from "../../core/base/errors/message.js";
+import { type EpochMs, formatInstant, knownInstant } from "../../core/time/instant.js";
 import type { ControlClient } from "../../krond/control/client.js";
-import { ALL_JOBS } from "../../krond/control/list-filter.js";
-import type { ListPage } from "../../krond/control/list-request.js";
 import { outputDirectoryIn } from "../../krond/state/directory.js";
+import type { ListPage } from "../../operations/jobs/list.js";
+import type { HistoryRow } from "../../operations/records/history.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import { withDaemonOrStore } from "../daemon.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
@@ -14,7 +16,7 @@ import { nextLook, Tail } from "../follow.js";
 import type { CliIo } from "../io.js";
 import { jobPeriodOf } from "../job-period.js";
 import { printValue } from "../output.js";
-import { requestRun, requestText } from "../request-text.js";
+import { recordedRun, requestText } from "../request-text.js";
 import { stateDirectoryOf } from "../state-options.js";
 
 /** Files of a job's runs, oldest first: their names sort so. */
@@ -24,7 +26,7 @@ async function filesOf(directory: string): Promise<string[]> {
   } catch (error) {
     const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
     if (isMissing) return [];
-    throw new CliError(EXIT.usage, error instanceof Error ? error.message : String(error));
+    throw new CliError(EXIT.usage, messageOf(error));
   }
 }
 
@@ -35,17 +37,31 @@ interface Wanted {
   readonly directory: string;
 }
 
+function filePrefix(periodAt: EpochMs): string {
+  return `${formatInstant(periodAt).replaceAll(":", "")}.`;
+}
+
 /** The kept files, newest last. */
 async function keptFiles({ directory, periodAt }: Wanted): Promise<string[]> {
-  const prefix = periodAt === null ? "" : `${formatInstant(periodAt).replaceAll(":", "")}.`;
+  const prefix = periodAt === null ? "" : filePrefix(periodAt);
   return (await filesOf(directory)).filter((name) => name.startsWith(prefix));
 }
 
-async function show(wanted: Wanted, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+/** `run`: the one that is meant, as it is on record; it may have been another machine's. */
+async function show(wanted: Wanted, run: HistoryRow | null, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const names = await keptFiles(wanted);
   const last = names.at(-1);
+  const elsewhere = run?.node === undefined ? "" : `: its run of ${run.period_id} was on the node ${run.node}`;
   if (last === undefined) {
-    throw new CliError(EXIT.usage, `no output of ${wanted.written} is kept in ${wanted.directory}`);
+    const hint = elsewhere === "" ? [] : [`its output lies there: kron logs ${wanted.written}, on that node`];
+    throw new CliError(
+      EXIT.usage,
+      `no output of ${wanted.written} is kept in ${wanted.directory}${elsewhere}`,
+      ...hint,
+    );
+  }
+  if (run !== null && elsewhere !== "" && !last.startsWith(filePrefix(knownInstant(run.period_id)))) {
+    await io.err(`kron: this is of an earlier run${elsewhere}, where its output lies\n`);
   }
   if (args.has("list")) {
     const paths = names.map((name) => join(wanted.directory, name));
@@ -103,14 +119,11 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const { identity, periodAt } = await jobPeriodOf(written, args, io);
   const directory = outputDirectoryOf(outputDirectoryIn(stateDirectoryOf(args, io)), identity);
   const wanted = { written, identity, periodAt, directory };
-  if (!args.has("list") && !args.has("follow")) {
-    const request = await requestRun(identity, periodAt, args, io).catch(onlyFiles);
-    if (request !== null) {
-      await printValue(request, () => requestText(request), args, io);
-      return EXIT.ok;
-    }
-  }
-  return args.has("follow") ? follow(wanted, args, io) : show(wanted, args, io);
+  if (args.has("follow")) return follow(wanted, args, io);
+  const found = args.has("list") ? null : await recordedRun(identity, periodAt, args, io).catch(onlyFiles);
+  if (found?.holder !== "request") return show(wanted, found, args, io);
+  await printValue(found, () => requestText(found), args, io);
+  return EXIT.ok;
 }
 
 /** Output is kept for jobs that no store knows any more. */

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
+import { isOnce } from "../../core/cron/at.js";
 import { isEvery } from "../../core/cron/every.js";
 import { isReboot } from "../../core/cron/reboot.js";
 import { compileRule } from "../../core/decision/compile.js";
@@ -9,6 +10,7 @@ import { toDecisionRecord } from "../../core/decision/record.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
+import { decisionsOf, soonest, type Upcoming, upcomingOf } from "../../operations/jobs/ahead.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import { pastRuns } from "../forecast/past-runs.js";
@@ -17,7 +19,6 @@ import type { CliIo } from "../io.js";
 import { findJob, loadJobs, shownPlace } from "../load.js";
 import { momentArg } from "../moments.js";
 import { type Paint, paintFor, renderTable } from "../style.js";
-import { decisionsAfter, soonest, type Upcoming, upcomingOf } from "../upcoming.js";
 import { DEFAULT_COUNT, DEFAULT_OVERVIEW_COUNT } from "./specs/next.js";
 
 const MOST = 1_000_000;
@@ -128,9 +129,9 @@ export async function nextOfDefinition(
   const { identity } = definition;
   const compiled = compileRule(definition);
   const lastRunOf = await lastRunsOf([definition], args, io);
-  const upcoming = upcomingOf(compiled, decisionsAfter(compiled, at), lastRunOf(identity), at);
+  const upcoming = upcomingOf(compiled, decisionsOf(compiled, at), lastRunOf(identity), at);
   await print(take(upcoming, count), args, io, (rows) => periodTable(rows, at, paintFor(args, io)));
-  const note = noteOf(compiled, lastRunOf(identity));
+  const note = noteOf(compiled, lastRunOf(identity), at);
   if (outputForm(args) === "text" && note !== null) await io.out(`\n${note}\n`);
   return EXIT.ok;
 }
@@ -148,10 +149,20 @@ async function lastRunsOf(
   return (identity) => past.get(identity)?.lastRunAt ?? null;
 }
 
-function noteOf(compiled: CompiledRule, lastRunAt: EpochMs | null): string | null {
+function noteOf(compiled: CompiledRule, lastRunAt: EpochMs | null, at: EpochMs): string | null {
+  if (isOnce(compiled.rule.schedule)) return onceNote(compiled, at);
   if (compiled.isReboot)
     return "Once for each boot of the machine, at the first look of the daemon; no instant is known.";
   return compiled.everyMs === null ? boundsNote(compiled) : intervalNote(compiled, lastRunAt);
+}
+
+function onceNote(compiled: CompiledRule, at: EpochMs): string {
+  const [next] = decisionsOf(compiled, at);
+  if (next !== undefined) return "Once: there is no run after it.";
+  const [missed] = compiled.schedule.between(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  return missed === undefined
+    ? "Never: a clock change skips its time, and dst.gap is skip."
+    : "Once, and that time is over: 'kron why' says what became of it.";
 }
 
 function intervalNote({ everyMs }: CompiledRule, lastRunAt: EpochMs | null): string {
@@ -180,6 +191,10 @@ async function nextOfAll(args: ParsedArgs, io: CliIo, at: EpochMs): Promise<Exit
   const placeOf = new Map(active.map((job) => [job.definition.identity, shownPlace(job)]));
   await print(upcoming, args, io, (rows) => overviewTable(rows, at, placeOf, paintFor(args, io)));
   const suspended = jobs.length - active.length;
+  const over = definitions.filter((definition) => isOnce(definition.schedule) && isOver(definition, at)).length;
+  if (outputForm(args) === "text" && over > 0) {
+    await io.out(`\n${over === 1 ? "One job that runs once has" : `${over} jobs that run once have`} no time left.\n`);
+  }
   const atBoot = definitions.filter(({ schedule }) => isReboot(schedule)).length;
   if (outputForm(args) === "text" && atBoot > 0) {
     await io.out(`\n${atBoot === 1 ? "One job runs" : `${atBoot} jobs run`} at boot, at no instant that is known.\n`);
@@ -188,6 +203,11 @@ async function nextOfAll(args: ParsedArgs, io: CliIo, at: EpochMs): Promise<Exit
     await io.out(`\n${suspended === 1 ? "One suspended job is" : `${suspended} suspended jobs are`} not shown.\n`);
   }
   return EXIT.ok;
+}
+
+function isOver(definition: JobDefinition, at: EpochMs): boolean {
+  const [next] = decisionsOf(compileRule(definition), at);
+  return next === undefined;
 }
 
 async function print(

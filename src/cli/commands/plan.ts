@@ -1,5 +1,5 @@
 import type { ChangedJob, PlanReport } from "../../actors/supervisor/port.js";
-import type { PlanAnswer } from "../../krond/control/requests.js";
+import type { PlanAnswer } from "../../operations/system/plan-answer.js";
 import type { ParsedArgs } from "../args.js";
 import { askDaemon } from "../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
@@ -33,11 +33,15 @@ function publishedChange({ identity, fields, movesFrom, movesTo }: ChangedJob): 
   return { identity, fields, moves_from: movesFrom, moves_to: movesTo };
 }
 
+/** Shared with `kron apply`. */
+export function publishedPlan(plan: PlanReport): object {
+  return { ...plan, changed: plan.changed.map(publishedChange) };
+}
+
 /** Shared with `krond reload`: exit code 2 says that something was rejected. */
 export async function printPlan(answer: PlanAnswer, verb: string, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const { plan, kept, problems, notStartable } = answer;
-  const changed = plan.changed.map(publishedChange);
-  const value = { ...plan, changed, kept, problems, ...(notStartable && { not_startable: notStartable }) };
+  const value = { ...publishedPlan(plan), kept, problems, ...(notStartable && { not_startable: notStartable }) };
   await printValue(value, () => planText(answer, verb, paintFor(args, io)), args, io);
   return problems.length + (notStartable?.length ?? 0) === 0 ? EXIT.ok : EXIT.configuration;
 }

@@ -21,35 +21,36 @@ const PROGRESS_EVERY_MS = 200;
 class Printer implements SimulationObserver {
   isStopped = false;
   readonly timeline: TimelineEntry[] = [];
-  private readonly startedMs = performance.now();
-  private readonly paint: Paint;
-  private readonly hasTimeline: boolean;
-  private readonly hasProgress: boolean;
-  private shownMs = 0;
-  private text = "";
+  readonly #startedMs = performance.now();
+  readonly #paint: Paint;
+  readonly #hasTimeline: boolean;
+  readonly #hasProgress: boolean;
+  #shownMs = 0;
+  #text = "";
+  readonly #form: OutputForm;
+  readonly #plan: SimulationPlan;
+  readonly #io: CliIo;
 
-  constructor(
-    private readonly form: OutputForm,
-    private readonly plan: SimulationPlan,
-    args: ParsedArgs,
-    private readonly io: CliIo,
-  ) {
-    this.paint = paintFor(args, io);
-    this.hasTimeline = args.has("timeline");
+  constructor(form: OutputForm, plan: SimulationPlan, args: ParsedArgs, io: CliIo) {
+    this.#form = form;
+    this.#plan = plan;
+    this.#io = io;
+    this.#paint = paintFor(args, io);
+    this.#hasTimeline = args.has("timeline");
     // Not into the lines that go by on the same terminal.
-    const isStreaming = form === "jsonl" || (form === "text" && this.hasTimeline);
-    this.hasProgress = io.isErrTerminal && !(isStreaming && io.isOutTerminal);
+    const isStreaming = form === "jsonl" || (form === "text" && this.#hasTimeline);
+    this.#hasProgress = io.isErrTerminal && !(isStreaming && io.isOutTerminal);
   }
 
   onTimeline(entry: TimelineEntry): void {
-    if (!this.hasTimeline) return;
-    if (this.form === "text") this.text += timelineLine(entry, this.paint);
-    else if (this.form === "jsonl") this.line({ type: "event", ...entry });
+    if (!this.#hasTimeline) return;
+    if (this.#form === "text") this.#text += timelineLine(entry, this.#paint);
+    else if (this.#form === "jsonl") this.line({ type: "event", ...entry });
     else this.timeline.push(entry);
   }
 
   onLedger({ identity, at, kind, text }: LedgerRecord): void {
-    if (this.form !== "jsonl") return;
+    if (this.#form !== "jsonl") return;
     this.line({ type: "ledger", identity, kind, about: formatInstant(at), ...(JSON.parse(text) as object) });
   }
 
@@ -62,31 +63,31 @@ class Printer implements SimulationObserver {
     await new Promise((resolve) => setImmediate(resolve));
     await this.flush();
     const nowMs = performance.now();
-    if (!this.hasProgress || nowMs - this.shownMs < PROGRESS_EVERY_MS) return;
-    this.shownMs = nowMs;
-    const { fromAt, toAt } = this.plan;
+    if (!this.#hasProgress || nowMs - this.#shownMs < PROGRESS_EVERY_MS) return;
+    this.#shownMs = nowMs;
+    const { fromAt, toAt } = this.#plan;
     const share = Math.floor((elapsedMs / (toAt - fromAt)) * 100);
-    await this.io.err(`\r\u001b[K${share}%  ${formatSpan(wholeSeconds(elapsedMs))}  ${this.speedText(elapsedMs)}`);
+    await this.#io.err(`\r\u001b[K${share}%  ${formatSpan(wholeSeconds(elapsedMs))}  ${this.speedText(elapsedMs)}`);
   }
 
   async flush(): Promise<void> {
-    const { text } = this;
-    this.text = "";
-    if (text !== "") await this.io.out(text);
+    const text = this.#text;
+    this.#text = "";
+    if (text !== "") await this.#io.out(text);
   }
 
   async clearProgress(): Promise<void> {
-    if (this.shownMs > 0) await this.io.err("\r\u001b[K");
+    if (this.#shownMs > 0) await this.#io.err("\r\u001b[K");
   }
 
   speedText(elapsedMs: number): string {
-    const realMs = Math.max(performance.now() - this.startedMs, 1);
+    const realMs = Math.max(performance.now() - this.#startedMs, 1);
     const spent = `${(realMs / 1000).toFixed(1)} s`;
     return `${formatSpan(wholeSeconds((elapsedMs / realMs) * 1000))} of simulated time per second (${spent})`;
   }
 
   line(value: object): void {
-    this.text += `${JSON.stringify(value)}\n`;
+    this.#text += `${JSON.stringify(value)}\n`;
   }
 }
 

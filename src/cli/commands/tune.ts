@@ -1,3 +1,4 @@
+import type { Configuration } from "../../actors/pool/load/configuration.js";
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import { LIMITS } from "../../core/base/limits.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
@@ -7,7 +8,7 @@ import { readConfigText } from "../../core/config/readers.js";
 import { applyEdits } from "../../core/forecast/tune/edit/edits.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { SECOND_MS } from "../../core/time/instant.js";
-import type { ConfigSource, Configuration } from "../../persist/configuration.js";
+import type { ConfigSource } from "../../persist/config-files.js";
 import { countArg, type ParsedArgs } from "../args.js";
 import { type CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import { choiceArg, horizonOf } from "../forecast/options.js";
@@ -60,8 +61,9 @@ interface Loose {
 /** A crontab has no windows: what is tuned is the YAML that an import of it would print. */
 function looseTexts(sources: readonly ConfigSource[], { jobs, files, crontabs }: Configuration): Loose {
   const loose = new Map<string, LooseText>();
-  for (const { name, given, crontab } of sources)
-    if (given !== undefined && crontab === undefined) loose.set(name, given);
+  for (const { name, given } of sources) {
+    if (given !== undefined && given.format !== "crontab") loose.set(name, { ...given, format: given.format });
+  }
   const imported = crontabs.flatMap((reading) => {
     const text = crontabYaml(exportedJobs([reading]));
     loose.set(reading.file, { format: "yaml", text });

@@ -1,10 +1,12 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { zoneDataVersion } from "../../actors/zone-data.js";
+import { messageOf } from "../../core/base/errors/message.js";
+import type { Fields } from "../../core/base/fields.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { type Verification, verifyRecord } from "../../core/decision/verify.js";
 import { outputForm, type ParsedArgs } from "../args.js";
-import { type Fields, parsed, recordsIn, recordsInLine } from "../decision-records.js";
+import { parsed, recordsIn, recordsInLine } from "../decision-records.js";
 import { CliError, EXIT, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { type Paint, paintFor } from "../style.js";
@@ -78,7 +80,7 @@ function openFile(file: string, io: CliIo): AsyncIterable<string> {
     try {
       for await (const piece of stream) yield String(piece);
     } catch (error) {
-      throw new CliError(EXIT.usage, `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new CliError(EXIT.usage, `cannot read ${file}: ${messageOf(error)}`);
     }
   })();
 }

@@ -9,11 +9,11 @@ import { bucketOf } from "../../core/forecast/horizon.js";
 import type { Series } from "../../core/forecast/series.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { parseInstant, SECOND_MS } from "../../core/time/instant.js";
+import { plural } from "../format.js";
 import { PAGE_SCRIPT } from "./html-script.js";
 import { PAGE_STYLE } from "./html-style.js";
 import { shownName, whoText } from "./names.js";
 import type { ForecastReport, PeakReport } from "./report.js";
-import { plural } from "./text.js";
 
 /** Two weeks of minutes: a page with more would be slow in the hand. */
 export const HTML_BUCKETS = 20_160;

@@ -3,12 +3,12 @@
  * last began, and what holds a job or stands in for its schedule.
  */
 import type { JobStatus } from "../../actors/supervisor/port.js";
+import { ALL_JOBS } from "../../actors/supervisor/rows/job-query.js";
 import type { PastRuns } from "../../core/forecast/forecaster.js";
-import { type EpochMs, floorToSecond, parseInstant } from "../../core/time/instant.js";
+import { type EpochMs, floorToSecond, instantOrNull } from "../../core/time/instant.js";
 import { ControlClient, ControlError } from "../../krond/control/client.js";
-import { ALL_JOBS } from "../../krond/control/list-filter.js";
 import { socketPathIn } from "../../krond/state/directory.js";
-import { type HistoryRow, readHistory } from "../../krond/state/history.js";
+import { type HistoryRow, readHistory } from "../../operations/records/history.js";
 import { readStore } from "../daemon.js";
 import { CliError, EXIT } from "../exit.js";
 import { livePages } from "../list/pages.js";
@@ -24,7 +24,7 @@ export async function pastRuns(directory: string, identities: readonly string[],
   if (client === null) {
     return readStore(directory, async (reader) => {
       const past = await collect(identities, (request) => readHistory(reader, request));
-      const { offlineStatuses } = await import("../../krond/state/offline-status.js");
+      const { offlineStatuses } = await import("../../operations/records/offline-status.js");
       const refuse = (error: Error): never => {
         throw error;
       };
@@ -53,16 +53,11 @@ async function withStandings(
   for await (const rows of pages) {
     for (const { identity, hints, pausedUntil, lastRunAt: written } of rows) {
       const { durationMs = null, lastRunAt = null } = past.get(identity) ?? {};
-      const standing = { asOfAt, hints, pausedUntilAt: instantOf(pausedUntil) };
-      all.set(identity, { durationMs, lastRunAt: lastRunAt ?? instantOf(written), standing });
+      const standing = { asOfAt, hints, pausedUntilAt: instantOrNull(pausedUntil) };
+      all.set(identity, { durationMs, lastRunAt: lastRunAt ?? instantOrNull(written), standing });
     }
   }
   return all;
-}
-
-function instantOf(text: string | null): EpochMs | null {
-  const at = parseInstant(text ?? "");
-  return at.ok ? at.value : null;
 }
 
 function unknownJob(error: unknown): null {
@@ -89,8 +84,8 @@ async function collect(identities: readonly string[], ask: AskHistory): Promise<
 /** Of whatever source: intervals count from it. */
 function lastRunAt(rows: readonly HistoryRow[]): EpochMs | null {
   const starts = rows.flatMap(({ started_at }) => {
-    const at = parseInstant(started_at ?? "");
-    return at.ok ? [at.value] : [];
+    const at = instantOrNull(started_at);
+    return at === null ? [] : [at];
   });
   return starts.length === 0 ? null : Math.max(...starts);
 }
@@ -98,8 +93,8 @@ function lastRunAt(rows: readonly HistoryRow[]): EpochMs | null {
 /** null when no run on record has both a beginning and an end. */
 export function meanMs(rows: readonly HistoryRow[]): number | null {
   const lengths = rows.flatMap(({ started_at, ended_at }) => {
-    const [start, end] = [parseInstant(started_at ?? ""), parseInstant(ended_at ?? "")];
-    return start.ok && end.ok && end.value >= start.value ? [end.value - start.value] : [];
+    const [start, end] = [instantOrNull(started_at), instantOrNull(ended_at)];
+    return start !== null && end !== null && end >= start ? [end - start] : [];
   });
   return lengths.length === 0 ? null : lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
 }

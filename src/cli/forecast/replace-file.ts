@@ -1,7 +1,8 @@
 /** Puts a new text in the place of a file: whole or not at all, and only when the file still is what was read. */
+
 import { open, realpath, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { messageOf } from "../../persist/private-files.js";
+import { messageOf } from "../../core/base/errors/message.js";
 import { CliError, EXIT } from "../exit.js";
 import { readText } from "./tune-files.js";
 

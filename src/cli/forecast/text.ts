@@ -1,6 +1,8 @@
 /** The forecast for people: the totals, the fullest buckets with those who make them, groups, and runs at once. */
+
 import { formatDuration } from "../../core/time/duration.js";
 import { SECOND_MS } from "../../core/time/instant.js";
+import { plural } from "../format.js";
 import { type Paint, renderTable } from "../style.js";
 import { shownName, whoText } from "./names.js";
 import type { ForecastReport, GateReport, GroupReport, OverlapReport, PeakReport, SeriesReport } from "./report.js";
@@ -12,10 +14,6 @@ export function forecastText(report: ForecastReport, hasGroups: boolean, paint: 
   parts.push(peaksText("Fullest buckets without windows", report.without_windows.peaks, report, paint));
   if (hasGroups) parts.push(groupsText(report, paint));
   return parts.join("\n");
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function headText({ from, to, bucket_seconds, jobs, suspended, unschedulable, state }: ForecastReport): string {

@@ -1,6 +1,8 @@
 /** The configuration as texts that can be changed: each file with the places of its jobs. */
+
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
+import { messageOf } from "../../core/base/errors/message.js";
 import { LIMITS } from "../../core/base/limits.js";
 import { type CalendarFiles, NO_CALENDAR_FILES } from "../../core/config/calendar/definition.js";
 import type { LocatedJob } from "../../core/config/located.js";
@@ -13,7 +15,6 @@ import { canonicalDefinitionText } from "../../core/job/schema.js";
 import { formatSize } from "../../core/job/size.js";
 import { readCalendarFiles } from "../../persist/calendar-files.js";
 import { ConfigFiles } from "../../persist/config-files.js";
-import { messageOf } from "../../persist/private-files.js";
 import { CliError, EXIT } from "../exit.js";
 import type { CliIo } from "../io.js";
 

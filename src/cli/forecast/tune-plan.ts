@@ -1,5 +1,6 @@
 /** From files and wishes to a plan that can be written: what cannot is left alone, and the rest planned anew. */
 
+import { isOnce } from "../../core/cron/at.js";
 import { isEvery } from "../../core/cron/every.js";
 import { isReboot } from "../../core/cron/reboot.js";
 import { compileRule } from "../../core/decision/compile.js";
@@ -14,7 +15,7 @@ import {
   tune,
 } from "../../core/forecast/tune/tune.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { matchesGlob } from "../../krond/control/identity-glob.js";
+import { matchesGlob } from "../../core/job/identity-glob.js";
 import { misreadJobs, type TuneFile } from "./tune-files.js";
 
 export interface TuneWishes extends TuneOptions {
@@ -31,6 +32,7 @@ export const REASONS = [
   "suspended",
   "interval",
   "reboot",
+  "once",
   "fixed",
   "not_selected",
   "has_window",
@@ -98,6 +100,8 @@ function freedomOf(
   if (definition.policy.suspend) return bound("suspended");
   if (isEvery(definition.schedule)) return bound("interval");
   if (isReboot(definition.schedule)) return bound("reboot");
+  // Whoever names one time means it.
+  if (isOnce(definition.schedule)) return bound("once");
   if (definition.tags.includes(wishes.fixedTag)) return bound("fixed");
   if (!isSelected(definition, wishes.only)) return bound("not_selected");
   const site = file.sites.get(definition.identity);

@@ -7,9 +7,9 @@ import { peaksOf } from "../../core/forecast/series.js";
 import { unifiedDiff } from "../../core/forecast/tune/edit/diff.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { formatInstant, SECOND_MS } from "../../core/time/instant.js";
+import { plural } from "../format.js";
 import { type Paint, renderTable } from "../style.js";
 import { shownName } from "./names.js";
-import { plural } from "./text.js";
 import type { Reason, WrittenPlan } from "./tune-plan.js";
 
 export interface PeakAt {
@@ -105,6 +105,7 @@ const REASON_TEXTS: Readonly<Record<Reason, string>> = {
   not_selected: "not selected by --only",
   interval: "with an interval, which has no windows",
   reboot: "run at boot: no windows",
+  once: "run once, at the time that they name",
   has_window: "with a window of their own (--widen, --reseed)",
   not_editable: "written where only a person can change them",
   deadline: "held to a window no longer than their deadline (deadline: window goes along)",

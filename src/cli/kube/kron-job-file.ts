@@ -2,23 +2,20 @@
  * KronJobs as they stand in files: manifests, and what `kubectl get -o yaml` prints. Each becomes the definition that the
  * operator schedules by, with trouble located as in any other file.
  */
+
 import { readFile, stat } from "node:fs/promises";
 import { type Document, isNode, LineCounter, parseAllDocuments } from "yaml";
+import { type Fields, isFields } from "../../core/base/fields.js";
 import type { Problem } from "../../core/base/problem.js";
-import type { LocatedJob } from "../../core/config/located.js";
+import type { ConfigReading, LocatedJob, LocatedProblem } from "../../core/config/located.js";
 import { definitionOf } from "../../operator/definition.js";
 import { identityOf, KIND } from "../../operator/identity.js";
 import type { KronJob } from "../../operator/kube/types.js";
-import type { ConfigFinding, ConfigSource } from "../../persist/configuration.js";
+import type { ConfigSource } from "../../persist/config-files.js";
 
 /** A job that is a KronJob: it answers to its name, with or without the namespace. */
 export interface LocatedKronJob extends LocatedJob {
   readonly kronJob: { readonly namespace: string; readonly name: string; readonly hasUid: boolean };
-}
-
-export interface KronJobReading {
-  readonly jobs: readonly LocatedKronJob[];
-  readonly findings: readonly ConfigFinding[];
 }
 
 /** In the place of the uid that only an API server gives. */
@@ -30,11 +27,17 @@ const NAMED = /\bKronJob(?:List)?\b/;
 const IS_MANIFEST = /^(?:kind\s*:|[{[][\s\S]*"kind"\s*:)/m;
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** null: no KronJobs there, whatever else there is. */
-export async function readKronJobSource({ name, path, given, crontab }: ConfigSource): Promise<KronJobReading | null> {
-  if (crontab !== undefined) return null;
+/** The same sources; of those that hold KronJobs it is given what was read there. */
+export function withKronJobs(sources: readonly ConfigSource[]): Promise<readonly ConfigSource[]> {
+  return Promise.all(sources.map(withReading));
+}
+
+async function withReading(source: ConfigSource): Promise<ConfigSource> {
+  const { name, path, given, crontab } = source;
+  if (crontab !== undefined) return source;
   const text = given === undefined ? await fileText(path) : given.text;
-  return text !== null && NAMED.test(text) && IS_MANIFEST.test(text) ? readKronJobs(name, text) : null;
+  const hasKronJobs = text !== null && NAMED.test(text) && IS_MANIFEST.test(text);
+  return hasKronJobs ? { ...source, given: { text, format: "yaml", reading: readKronJobs(name, text) } } : source;
 }
 
 async function fileText(path: string): Promise<string | null> {
@@ -43,18 +46,15 @@ async function fileText(path: string): Promise<string | null> {
   return found?.isFile() === true && found.size <= MOST_BYTES ? readFile(path, "utf8") : null;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
 
-export function readKronJobs(file: string, text: string): KronJobReading {
+export function readKronJobs(file: string, text: string): ConfigReading {
   const counter = new LineCounter();
   const jobs: LocatedKronJob[] = [];
-  const findings: ConfigFinding[] = [];
-  const lines = text.split("\n");
+  const problems: LocatedProblem[] = [];
   const find = (problem: Problem, offset: number, identity: string | null): void => {
     const { line, col: column } = counter.linePos(offset);
-    const located = { problem, file, line, column, length: 1, identity };
-    findings.push({ located, sourceLine: lines[line - 1] ?? null });
+    problems.push({ problem, file, line, column, length: 1, identity });
   };
   for (const document of parseAllDocuments(text, { lineCounter: counter })) {
     for (const { message, pos } of document.errors) {
@@ -75,7 +75,7 @@ export function readKronJobs(file: string, text: string): KronJobReading {
       jobs.push({ definition: definition.value, file, line, column, kronJob: names });
     }
   }
-  return { jobs, findings };
+  return { jobs, settings: [], problems };
 }
 
 /** One of them, or a list, as kubectl prints it. What else a file holds is passed over. */
@@ -105,8 +105,4 @@ function offsetOf(document: Document, path: Path): number {
     if (isNode(node) && node.range) return node.range[0];
   }
   return 0;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

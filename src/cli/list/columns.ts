@@ -3,8 +3,10 @@
 import type { JobStatus } from "../../actors/supervisor/port.js";
 import { isReboot } from "../../core/cron/reboot.js";
 import { endingText, type RunResult } from "../../core/state/ending.js";
+import { formatDuration } from "../../core/time/duration.js";
 import { type EpochMs, parseInstant } from "../../core/time/instant.js";
 import type { Zone } from "../../core/time/zone.js";
+import type { Sort } from "../../operations/jobs/order.js";
 import { formatDistance, formatWall } from "../format.js";
 import { outcomeText } from "../outcome-text.js";
 import type { Paint } from "../style.js";
@@ -23,8 +25,15 @@ const OUTCOME_COLOURS: Readonly<Record<string, keyof Paint>> = {
   skipped: "yellow",
 };
 
+/** What a list in this order has a column for, beside those that all have. */
+const SORTED_BY: Partial<Record<Sort, Column<JobStatus>>> = {
+  duration: { title: "TOOK", rank: 8, least: 4, cell: ({ lastRun }) => lengthCell(lastRun?.durationMs) },
+  lateness: { title: "LATE", rank: 8, least: 4, cell: ({ lastRun }) => lengthCell(lastRun?.lateMs) },
+};
+
 /** `zone` null: times are those of UTC, as everywhere else. */
-export function listColumns(now: EpochMs, zone: Zone | null): readonly Column<JobStatus>[] {
+export function listColumns(now: EpochMs, zone: Zone | null, sort: Sort = "name"): readonly Column<JobStatus>[] {
+  const sortedBy = SORTED_BY[sort];
   const times = new Times(now, zone);
   const where = zone === null ? "UTC" : "LOCAL";
   return [
@@ -41,10 +50,17 @@ export function listColumns(now: EpochMs, zone: Zone | null): readonly Column<Jo
       least: 16,
       cell: (row) => outcomeCell(row, times),
     },
+    ...(sortedBy === undefined ? [] : [sortedBy]),
   ];
 }
 
-class Times {
+/** Of the newest run; a daemon of an earlier version tells nothing of it. */
+function lengthCell(ms: number | null | undefined): Cell {
+  return { text: ms == null ? "-" : formatDuration(ms) };
+}
+
+/** Instants as a table shows them. */
+export class Times {
   readonly #now: EpochMs;
   readonly #zone: Zone | null;
 
@@ -68,15 +84,21 @@ function scheduleCell({ schedule, timezone }: JobStatus): Cell {
   return { text: `${schedule} ${timezone}`, short: schedule };
 }
 
-function nextCell({ standing, pausedUntil, nextChosenTime, schedule }: JobStatus, times: Times): Cell {
+function nextCell(status: JobStatus, times: Times): Cell {
+  const { standing, pausedUntil, nextChosenTime } = status;
   if (standing === "suspended" || standing === "removed") return { text: standing, colour: "dim" };
   const distance = nextChosenTime === null ? "-" : times.distance(nextChosenTime);
-  const when =
-    nextChosenTime === null ? (isReboot(schedule) ? "at boot" : "-") : `${times.text(nextChosenTime)} (${distance})`;
+  const when = nextChosenTime === null ? withoutNext(status) : `${times.text(nextChosenTime)} (${distance})`;
   if (pausedUntil === null) return { text: when, short: distance };
   const until = `paused until ${times.text(pausedUntil)}`;
   const left = times.distance(pausedUntil).replace(/^in /, "");
   return { text: `${when} ${until}`, short: `paused ${left}`, colour: "yellow" };
+}
+
+/** What there is to say of a job that waits for no instant. */
+function withoutNext({ schedule, once }: JobStatus): string {
+  if (isReboot(schedule)) return "at boot";
+  return once === null || once === "ahead" ? "-" : once;
 }
 
 /** A hint is told with its kind: it is not what the configuration says. */
@@ -102,7 +124,13 @@ function exitCell({ lastRun }: JobStatus): Cell {
   return { text: endingText(lastRun.ending), colour: COLOUR_OF[lastRun.result] };
 }
 
-function outcomeCell({ lastPeriodId, lastOutcome, lastReason, lastPeriodRun }: JobStatus, times: Times): Cell {
+function outcomeCell(status: JobStatus, times: Times): Cell {
+  const { lastPeriodId, lastOutcome, lastReason, lastPeriodRun, startFailure } = status;
+  // S46: what is wrong now goes before what was.
+  if (startFailure !== null) {
+    const { reason, since } = startFailure;
+    return { text: `${reason} since ${times.text(since)}`, short: reason, colour: "red" };
+  }
   if (lastOutcome === null) return { text: "-" };
   const what = outcomeText(lastOutcome, lastPeriodRun?.ending ?? null);
   const text = `${what}${lastReason === null ? "" : ` (${lastReason})`}`;

@@ -1,7 +1,7 @@
 /** The newest rows of a history that comes job after job: so many of them are kept, whatever there is. */
 import { type EpochMs, parseInstant } from "../../core/time/instant.js";
-import type { HistoryWishes } from "../../krond/state/history.js";
-import type { AllHistoryPage, JobHistoryRow } from "../../krond/state/history-of-all.js";
+import type { HistoryWishes } from "../../operations/records/history.js";
+import type { AllHistoryPage, JobHistoryRow } from "../../operations/records/history-of-all.js";
 
 export type AskPage = (request: HistoryWishes & { readonly cursor: string | null }) => Promise<AllHistoryPage>;
 

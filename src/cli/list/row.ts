@@ -16,13 +16,16 @@ export function publishedRow(status: JobStatus): object {
     next_period_id: status.nextPeriodId,
     next_chosen_time: status.nextChosenTime,
     next_source: status.nextSource,
+    once: status.once,
     last_period_id: status.lastPeriodId,
     last_outcome: status.lastOutcome,
     last_reason: status.lastReason,
     last_period_run: publishedRun(status.lastPeriodRun),
+    start_failure: status.startFailure,
     last_run: publishedRun(status.lastRun),
     last_run_at: status.lastRunAt,
     failures: status.failures,
+    usual: publishedUsual(status.usual),
     hints: publishedHints(status.hints),
     active: status.active.map(publishedActive),
   };
@@ -30,10 +33,15 @@ export function publishedRow(status: JobStatus): object {
 
 function publishedRun(run: EndedRunStatus | null): object | null {
   if (run === null) return null;
-  const { periodId, source, startedAt, endedAt, result, ending } = run;
+  const { periodId, source, startedAt, endedAt, durationMs = null, lateMs = null, result, ending } = run;
   const { exit_code, signal, status, reason } = endingFields(ending);
   const how = { result, exit_code, signal, ...(status === undefined ? {} : { status }), reason };
-  return { period_id: periodId, source, started_at: startedAt, ended_at: endedAt, ...how };
+  const times = { started_at: startedAt, ended_at: endedAt, duration_ms: durationMs, late_ms: lateMs };
+  return { period_id: periodId, source, ...times, ...how };
+}
+
+function publishedUsual(usual: JobStatus["usual"]): object | null {
+  return usual && { median_ms: usual.medianMs, longest_ms: usual.longestMs, runs: usual.runs };
 }
 
 function publishedHints({ interval, oneshot }: HintsInForce): object {

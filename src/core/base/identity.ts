@@ -5,6 +5,11 @@ import type { Problem, TextSpan } from "./problem.js";
 /** Identities that begin so are made by Kron itself, for crontab lines and endpoints. */
 export const RESERVED_PREFIXES = ["crontab:", "endpoint:"] as const;
 
+/** Of a job that is no job of a configuration: it is defined and removed one by one, through the API. */
+export function isEndpoint(identity: string): boolean {
+  return identity.startsWith("endpoint:");
+}
+
 /** Control characters, and halves of surrogate pairs, which UTF-8 cannot express. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}]/u;
 const PLAIN = /^[\x20-\x7e]{1,170}$/;

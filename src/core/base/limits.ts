@@ -30,6 +30,9 @@ export const LIMITS = {
   httpTimeoutMs: 3_600_000,
   maxActive: 10_000,
   retries: 20,
+  /** S51. */
+  stopAfterFailures: 1_000,
+  stopAfterRuns: 1_000_000_000,
   /** From a failure to the next attempt. */
   retryDelayMs: { min: 1000, max: 24 * 3_600_000 },
   /** Names and values together; each `NAME=value` is also bound by `argumentBytes`. */
@@ -47,10 +50,19 @@ export const LIMITS = {
   httpResponseBytes: { min: 1, max: 1_000_000_000 },
   excerptBytes: 4096,
   statusRanges: 64,
+  /** Of what the body of an answer is to contain. */
+  bodyRuleBytes: 1_024,
+  /** Of a body that is read as JSON: what is made to be read slowly keeps everything else waiting for tens of milliseconds. */
+  judgedBodyBytes: 262_144,
   /** Of one header, key or secret that is read from a file or the environment. */
   secretBytes: 64 * 1024,
   allowedRanges: 1000,
   notifyRules: 16,
+  /** Of an endpoint, or of the job that it is in. */
+  endpointNotifyRules: 4,
+  endpointNotifyBytes: 16 * 1024,
+  /** The shortest time without a success that anybody is told of: it is looked at every ten seconds. */
+  notifyLateMs: 60_000,
   mailAddresses: 16,
   descriptionChars: 4096,
   tags: 64,

@@ -1,11 +1,6 @@
 /** Shows a problem the way compilers do: where, what, the line itself, a caret below it, and what to write instead. */
 import type { LocatedProblem, Place } from "./located.js";
 
-export interface FormatOptions {
-  readonly color?: boolean;
-  readonly severity?: "error" | "warning";
-}
-
 /** Of longer lines only the surroundings of the trouble are shown. */
 const SHOWN_CHARS = 160;
 const SHOWN_BEFORE = 60;
@@ -22,13 +17,13 @@ function paint(code: string): Paint {
 export function formatProblem(
   located: LocatedProblem,
   sourceLine: string | null,
-  { color = false, severity = "error" }: FormatOptions = {},
+  { color = false }: { readonly color?: boolean } = {},
 ): string {
   const strong = color ? paint("1") : PLAIN;
-  const alarm = color ? paint(severity === "error" ? "1;31" : "1;33") : PLAIN;
+  const alarm = color ? paint("1;31") : PLAIN;
   const { problem } = located;
   const field = problem.path.length === 0 ? "" : `${formatPath(problem.path)}: `;
-  const head = `${strong(printable(formatPlace(located)))}: ${alarm(`${severity}:`)} ${printable(field + problem.message)}`;
+  const head = `${strong(printable(formatPlace(located)))}: ${alarm("error:")} ${printable(field + problem.message)}`;
   const excerpt = sourceLine === null ? [] : excerptOf(sourceLine, located, alarm);
   const hint = problem.hint === undefined ? [] : [`  hint: ${printable(problem.hint)}`];
   return [head, ...excerpt, ...hint].join("\n");

@@ -23,6 +23,9 @@ export interface LocatedProblem extends Place {
   readonly identity: string | null;
 }
 
+/** What others than its reader hold against a sound job, each with the path of the field that it is about. */
+export type Against = (identity: string) => readonly Problem[];
+
 /** In the order of the file. */
 export function byPlace(a: Place, b: Place): number {
   return a.line - b.line || a.column - b.column;

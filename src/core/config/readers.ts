@@ -21,7 +21,7 @@ export function configFileLimit(format: ConfigFormat): number {
 }
 
 /** What a text alone does not say: only YAML files have calendars, and they may name files of dates. */
-export type TextOptions = Pick<YamlOptions, "calendarFiles">;
+export type TextOptions = Pick<YamlOptions, "calendarFiles" | "against">;
 
 export function readConfigText(
   format: ConfigFormat,
@@ -30,5 +30,6 @@ export function readConfigText(
   options: TextOptions = {},
 ): ConfigReading {
   if (format === "yaml") return readYamlConfig(file, text, options);
-  return format === "kron" ? readKronConfig(file, text) : readJsonLinesConfig(file, text);
+  const read = format === "kron" ? readKronConfig : readJsonLinesConfig;
+  return read(file, text, undefined, options.against);
 }

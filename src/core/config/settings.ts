@@ -20,8 +20,8 @@ export interface Settings {
   readonly killGraceMs: number;
   /** S20: how long after its deadline a start may still be under way. */
   readonly startGraceMs: number;
-  /** How many gated processes may wait for their second. */
-  readonly maxArmed: number;
+  /** How many gated processes may wait for their second; null: as many as the host has room for. */
+  readonly maxArmed: number | null;
   readonly http: HttpSettings;
   readonly notifications: NotificationSettings;
   readonly limits: { readonly jobs: number };
@@ -52,7 +52,7 @@ export const SETTINGS_DEFAULTS: Settings = Object.freeze({
   ledger: Object.freeze({ maxAgeMs: 90 * 24 * HOUR_MS, maxRecords: 10_000_000 }),
   killGraceMs: 10 * SECOND_MS,
   startGraceMs: 60 * SECOND_MS,
-  maxArmed: 1000,
+  maxArmed: null,
   http: Object.freeze({ ...PUBLIC_ONLY, maxConcurrent: 1024, maxPerOrigin: 64 }),
   notifications: Object.freeze({
     perMinute: 20,
@@ -99,7 +99,7 @@ export const SETTINGS_FIELDS = {
   kill_grace: durationText("Between asking a run to end and ending it; 10s by default.", ["30s"]).optional(),
   start_grace: durationText("How long a start may take beyond the deadline; 60s by default.", ["2m"]).optional(),
   max_armed: whole(
-    "How many processes may be prepared ahead of their second; 1000 by default.",
+    "How many processes may be prepared ahead of their second; by default 1000 to 5000, by the memory that is free.",
     BOUNDS.armed,
   ).optional(),
   http: z

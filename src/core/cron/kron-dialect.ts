@@ -45,6 +45,8 @@ function tokens(text: string): readonly Token[] {
 function unknownMacro(macro: string): { message: string; hint: string } {
   if (/^@reboot$/i.test(macro))
     return { message: "@reboot names no times", hint: "write steps, like */5 * * * *, or let the job run with krond" };
+  if (/^@at$/i.test(macro))
+    return { message: "@at names one time", hint: "write five fields, or let the job run with krond" };
   if (/^@every/i.test(macro)) return { message: "@every is not supported", hint: "write steps, like */5 * * * *" };
   return { message: `unknown macro ${macro.slice(0, 20)}`, hint: `write one of ${Object.keys(MACROS).join(" ")}` };
 }

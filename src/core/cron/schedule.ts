@@ -40,52 +40,52 @@ function requireNumber(at: EpochMs): void {
 }
 
 class ZonedSchedule implements Schedule {
-  private readonly wall: WallMatcher;
-  private readonly zone: Zone;
-  private readonly fillsGaps: boolean;
-  private readonly overlap: DstRule["overlap"];
+  readonly #wall: WallMatcher;
+  readonly #zone: Zone;
+  readonly #fillsGaps: boolean;
+  readonly #overlap: DstRule["overlap"];
   /** The stretch of the last search: searches tend to stay near each other. */
-  private span: ZoneSpan = NOWHERE;
-  private gapMs = 0;
+  #span: ZoneSpan = NOWHERE;
+  #gapMs = 0;
 
   constructor(fields: CronFields, zone: Zone, dst: DstRule) {
-    this.wall = new WallMatcher(fields);
-    this.zone = zone;
-    this.fillsGaps = dst.gap === "next";
-    this.overlap = dst.overlap;
+    this.#wall = new WallMatcher(fields);
+    this.#zone = zone;
+    this.#fillsGaps = dst.gap === "next";
+    this.#overlap = dst.overlap;
   }
 
   get smallestGapMs(): number {
-    if (this.gapMs === 0) this.gapMs = smallestGapMinutes(this.wall) * MINUTE_MS;
-    return this.gapMs;
+    if (this.#gapMs === 0) this.#gapMs = smallestGapMinutes(this.#wall) * MINUTE_MS;
+    return this.#gapMs;
   }
 
   next(after: EpochMs): EpochMs | null {
-    if (!(after >= FROM_AT && after < UNTIL_AT)) return this.nextFromOutside(after);
-    let span = this.span;
+    if (!(after >= FROM_AT && after < UNTIL_AT)) return this.#nextFromOutside(after);
+    let span = this.#span;
     if (!(after >= span.startAt && after < span.endAt)) {
-      span = this.zone.spanAt(after);
-      this.span = span;
+      span = this.#zone.spanAt(after);
+      this.#span = span;
     }
     const offsetMs = span.offsetMs;
-    const wall = this.wall.next((Math.floor((after + offsetMs) / MINUTE_MS) + 1) | 0);
+    const wall = this.#wall.next((Math.floor((after + offsetMs) / MINUTE_MS) + 1) | 0);
     const at = wall * MINUTE_MS - offsetMs;
-    if (at < span.endAt && at < UNTIL_AT && this.overlap === "both" && !this.fillsGaps) return at;
-    return this.nextAcross(after, span, wall);
+    if (at < span.endAt && at < UNTIL_AT && this.#overlap === "both" && !this.#fillsGaps) return at;
+    return this.#nextAcross(after, span, wall);
   }
 
   previous(at: EpochMs): EpochMs | null {
-    if (!(at >= FROM_AT && at < UNTIL_AT)) return this.previousFromOutside(at);
-    let span = this.span;
+    if (!(at >= FROM_AT && at < UNTIL_AT)) return this.#previousFromOutside(at);
+    let span = this.#span;
     if (!(at >= span.startAt && at < span.endAt)) {
-      span = this.zone.spanAt(at);
-      this.span = span;
+      span = this.#zone.spanAt(at);
+      this.#span = span;
     }
     const offsetMs = span.offsetMs;
-    const wall = this.wall.previous(Math.floor((at + offsetMs) / MINUTE_MS) | 0);
+    const wall = this.#wall.previous(Math.floor((at + offsetMs) / MINUTE_MS) | 0);
     const found = wall * MINUTE_MS - offsetMs;
-    if (found >= span.startAt && found >= FROM_AT && this.overlap === "both" && !this.fillsGaps) return found;
-    return this.previousAcross(at, span, wall);
+    if (found >= span.startAt && found >= FROM_AT && this.#overlap === "both" && !this.#fillsGaps) return found;
+    return this.#previousAcross(at, span, wall);
   }
 
   *between(from: EpochMs, to: EpochMs): Iterable<EpochMs> {
@@ -96,20 +96,20 @@ class ZonedSchedule implements Schedule {
     return this.previous(at) === at;
   }
 
-  private nextFromOutside(after: EpochMs): EpochMs | null {
+  #nextFromOutside(after: EpochMs): EpochMs | null {
     requireNumber(after);
     if (after >= UNTIL_AT) return null;
     return this.matches(FROM_AT) ? FROM_AT : this.next(FROM_AT);
   }
 
-  private previousFromOutside(at: EpochMs): EpochMs | null {
+  #previousFromOutside(at: EpochMs): EpochMs | null {
     requireNumber(at);
     return at < FROM_AT ? null : this.previous(UNTIL_AT - 1);
   }
 
   /** The general search: `firstWall` is the first match after `after` on the wall of `first`, wherever that span ends. */
-  private nextAcross(after: EpochMs, first: ZoneSpan, firstWall: number): EpochMs | null {
-    if (gapEnd(first) > after && this.isFilled(first)) return gapEnd(first);
+  #nextAcross(after: EpochMs, first: ZoneSpan, firstWall: number): EpochMs | null {
+    if (gapEnd(first) > after && this.#isFilled(first)) return gapEnd(first);
     let from = after;
     let span = first;
     let wall = firstWall;
@@ -117,26 +117,26 @@ class ZonedSchedule implements Schedule {
       const at = wall * MINUTE_MS - span.offsetMs;
       if (at < span.endAt) {
         if (at >= UNTIL_AT) return null;
-        if (this.isKept(at, span)) return at;
+        if (this.#isKept(at, span)) return at;
         // Searched up to here: what comes again after a clock change soon behind it must not be passed over.
         from = at;
-        wall = this.wall.next(wall + 1);
+        wall = this.#wall.next(wall + 1);
       } else if (span.endAt >= UNTIL_AT || (isFar(at, UNTIL_AT) && isFar(span.endAt, from))) {
         return null;
       } else if (isFar(at, span.endAt) && isFar(span.endAt, from)) {
         from = at - LARGEST_SHIFT_MS;
-        span = this.zone.spanAt(from);
+        span = this.#zone.spanAt(from);
       } else {
         from = span.endAt;
-        span = this.zone.spanAt(from);
-        if (this.isFilled(span)) return gapEnd(span);
-        wall = this.wall.next(firstWallMinute(span));
+        span = this.#zone.spanAt(from);
+        if (this.#isFilled(span)) return gapEnd(span);
+        wall = this.#wall.next(firstWallMinute(span));
       }
     }
   }
 
   /** Mirror image of `nextAcross`. */
-  private previousAcross(at: EpochMs, last: ZoneSpan, lastWall: number): EpochMs | null {
+  #previousAcross(at: EpochMs, last: ZoneSpan, lastWall: number): EpochMs | null {
     let upTo = at;
     let span = last;
     let wall = lastWall;
@@ -144,49 +144,49 @@ class ZonedSchedule implements Schedule {
       const found = wall * MINUTE_MS - span.offsetMs;
       if (found >= span.startAt) {
         if (found < FROM_AT) return null;
-        if (this.isKept(found, span)) return found;
+        if (this.#isKept(found, span)) return found;
         upTo = found;
-        wall = this.wall.previous(wall - 1);
-      } else if (this.isFilled(span) && gapEnd(span) <= at) {
+        wall = this.#wall.previous(wall - 1);
+      } else if (this.#isFilled(span) && gapEnd(span) <= at) {
         return gapEnd(span);
       } else if (isFar(FROM_AT, found) && isFar(upTo, span.startAt)) {
         return null;
       } else if (isFar(span.startAt, found) && isFar(upTo, span.startAt)) {
         upTo = found + LARGEST_SHIFT_MS;
-        span = this.zone.spanAt(upTo);
+        span = this.#zone.spanAt(upTo);
       } else {
         upTo = span.startAt;
-        span = this.zone.spanAt(upTo - 1);
-        wall = this.wall.previous(Math.ceil((span.endAt + span.offsetMs) / MINUTE_MS) - 1);
+        span = this.#zone.spanAt(upTo - 1);
+        wall = this.#wall.previous(Math.ceil((span.endAt + span.offsetMs) / MINUTE_MS) - 1);
       }
     }
   }
 
   /** Whether the clock change at the start of `span` skipped a match that this schedule makes up for (S3, gap: next). */
-  private isFilled(span: ZoneSpan): boolean {
-    if (!this.fillsGaps || span.startAt < FROM_AT) return false;
-    const before = this.zone.spanAt(span.startAt - 1);
+  #isFilled(span: ZoneSpan): boolean {
+    if (!this.#fillsGaps || span.startAt < FROM_AT) return false;
+    const before = this.#zone.spanAt(span.startAt - 1);
     const skipped = Math.ceil((span.startAt + before.offsetMs) / MINUTE_MS);
-    return this.wall.next(skipped) < firstWallMinute(span);
+    return this.#wall.next(skipped) < firstWallMinute(span);
   }
 
   /** Whether a match survives the rule for wall times that occur more than once (S3, overlap). */
-  private isKept(at: EpochMs, span: ZoneSpan): boolean {
-    if (this.overlap === "both") return true;
-    return this.overlap === "first" ? !this.occursBefore(at, span) : !this.occursAfter(at, span);
+  #isKept(at: EpochMs, span: ZoneSpan): boolean {
+    if (this.#overlap === "both") return true;
+    return this.#overlap === "first" ? !this.#occursBefore(at, span) : !this.#occursAfter(at, span);
   }
 
-  private occursBefore(at: EpochMs, span: ZoneSpan): boolean {
+  #occursBefore(at: EpochMs, span: ZoneSpan): boolean {
     for (let other = span; !isFar(at, other.startAt); ) {
-      other = this.zone.spanAt(other.startAt - 1);
+      other = this.#zone.spanAt(other.startAt - 1);
       if (isWithin(at + span.offsetMs - other.offsetMs, other)) return true;
     }
     return false;
   }
 
-  private occursAfter(at: EpochMs, span: ZoneSpan): boolean {
+  #occursAfter(at: EpochMs, span: ZoneSpan): boolean {
     for (let other = span; !isFar(other.endAt, at); ) {
-      other = this.zone.spanAt(other.endAt);
+      other = this.#zone.spanAt(other.endAt);
       if (isWithin(at + span.offsetMs - other.offsetMs, other)) return true;
     }
     return false;

@@ -59,63 +59,63 @@ function nthDay({ weekday, nth }: NthWeekday, firstWeekday: number, lastOfMonth:
 
 export class WallMatcher {
   /** Minutes 0-29 and 30-59: sixty bits do not fit into one integer. */
-  private readonly minutesLow: number;
-  private readonly minutesHigh: number;
-  private readonly hours: number;
+  readonly #minutesLow: number;
+  readonly #minutesHigh: number;
+  readonly #hours: number;
   /** Bit 0 is the first of the month. */
-  private readonly days: number;
+  readonly #days: number;
   /** Bit 0 is January. */
-  private readonly months: number;
+  readonly #months: number;
   /** Bit 0 is Sunday. */
-  private readonly weekdays: number;
+  readonly #weekdays: number;
   /** All ones when either day field suffices, 0 when both must hold (S3). */
-  private readonly eitherDay: number;
-  private readonly specialDays: Int32Array;
-  private readonly firstMinute: number;
-  private readonly lastMinute: number;
+  readonly #eitherDay: number;
+  readonly #specialDays: Int32Array;
+  readonly #firstMinute: number;
+  readonly #lastMinute: number;
   /** Minute of the day. */
   readonly firstOfDay: number;
   readonly lastOfDay: number;
-  private readonly calendar: CalendarTable;
+  readonly #calendar: CalendarTable;
 
   constructor(fields: CronFields) {
     const [firstMinute = 0, firstHour = 0] = [fields.minutes[0], fields.hours[0]];
     const [lastMinute = 0, lastHour = 0] = [fields.minutes.at(-1), fields.hours.at(-1)];
-    this.minutesLow = bitSet(
+    this.#minutesLow = bitSet(
       fields.minutes.filter((minute) => minute < 30),
       0,
     );
-    this.minutesHigh = bitSet(
+    this.#minutesHigh = bitSet(
       fields.minutes.filter((minute) => minute >= 30),
       30,
     );
-    this.hours = bitSet(fields.hours, 0);
-    this.days = bitSet(fields.days, 1);
-    this.months = bitSet(fields.months, 1);
-    this.weekdays = bitSet(fields.weekdays, 0);
-    this.eitherDay = fields.dayIsStar || fields.weekdayIsStar ? 0 : -1;
-    this.specialDays = specialDays(fields);
-    this.firstMinute = firstMinute;
-    this.lastMinute = lastMinute;
+    this.#hours = bitSet(fields.hours, 0);
+    this.#days = bitSet(fields.days, 1);
+    this.#months = bitSet(fields.months, 1);
+    this.#weekdays = bitSet(fields.weekdays, 0);
+    this.#eitherDay = fields.dayIsStar || fields.weekdayIsStar ? 0 : -1;
+    this.#specialDays = specialDays(fields);
+    this.#firstMinute = firstMinute;
+    this.#lastMinute = lastMinute;
     this.firstOfDay = firstHour * 60 + firstMinute;
     this.lastOfDay = lastHour * 60 + lastMinute;
-    this.calendar = calendarTable();
+    this.#calendar = calendarTable();
   }
 
   /** The days of a month of the given shape, bit 0 being the first. */
   daysOfShape(shape: number): number {
-    if (((this.months >>> (shape & 15)) & 1) === 0) return 0;
+    if (((this.#months >>> (shape & 15)) & 1) === 0) return 0;
     const firstWeekday = (shape >>> 4) & 7;
-    const week = ((this.weekdays >>> firstWeekday) | (this.weekdays << (7 - firstWeekday))) & 127;
+    const week = ((this.#weekdays >>> firstWeekday) | (this.#weekdays << (7 - firstWeekday))) & 127;
     const byWeekday = Math.imul(week, EVERY_WEEK);
-    const special = this.specialDays[shape >>> 4] as number;
-    const days = (this.days & byWeekday) | (this.eitherDay & (this.days | byWeekday)) | special;
+    const special = this.#specialDays[shape >>> 4] as number;
+    const days = (this.#days & byWeekday) | (this.#eitherDay & (this.#days | byWeekday)) | special;
     return days & (0x7fffffff >>> (3 - (shape >>> 7)));
   }
 
   /** First matching wall minute at or after `wall`, or NO_NEXT. */
   next(wall: number): number {
-    const { startOf, shapeOf, monthOf, months } = this.calendar;
+    const { startOf, shapeOf, monthOf, months } = this.#calendar;
     const minutes = (wall - FIRST_MINUTE) | 0;
     const day = (minutes / MINUTES_PER_DAY) | 0;
     const month = monthOf[day] as number;
@@ -128,7 +128,7 @@ export class WallMatcher {
     days &= -2 << dayOfMonth;
     let found = month;
     while (days === 0) {
-      found = this.nextMonth(found, shapeOf);
+      found = this.#nextMonth(found, shapeOf);
       if (found >= months) return NO_NEXT;
       days = this.daysOfShape(shapeOf[found] as number);
     }
@@ -137,20 +137,20 @@ export class WallMatcher {
 
   /** Last matching wall minute at or before `wall`, or NO_PREVIOUS. */
   previous(wall: number): number {
-    const { startOf, shapeOf, monthOf } = this.calendar;
+    const { startOf, shapeOf, monthOf } = this.#calendar;
     const minutes = (wall - FIRST_MINUTE) | 0;
     const day = (minutes / MINUTES_PER_DAY) | 0;
     const month = monthOf[day] as number;
     const dayOfMonth = (day - (startOf[month] as number)) | 0;
     let days = this.daysOfShape(shapeOf[month] as number);
     if (((days >>> dayOfMonth) & 1) !== 0) {
-      const minuteOfDay = this.previousInDay((minutes - day * MINUTES_PER_DAY) | 0);
+      const minuteOfDay = this.#previousInDay((minutes - day * MINUTES_PER_DAY) | 0);
       if (minuteOfDay >= 0) return day * MINUTES_PER_DAY + minuteOfDay + FIRST_MINUTE;
     }
     days &= ~(-1 << dayOfMonth);
     let found = month;
     while (days === 0) {
-      found = this.previousMonth(found, shapeOf);
+      found = this.#previousMonth(found, shapeOf);
       if (found < 0) return NO_PREVIOUS;
       days = this.daysOfShape(shapeOf[found] as number);
     }
@@ -164,56 +164,56 @@ export class WallMatcher {
   /** First matching minute of a matching day at or after `from`; MINUTES_PER_DAY or more when there is none left. */
   nextInDay(from: number): number {
     const hour = (from / 60) | 0;
-    const hours = this.hours >>> hour;
+    const hours = this.#hours >>> hour;
     if ((hours & 1) !== 0) {
-      const minute = this.nextInHour((from - hour * 60) | 0);
+      const minute = this.#nextInHour((from - hour * 60) | 0);
       if (minute < 60) return hour * 60 + minute;
     }
     const later = hours & -2;
-    return later === 0 ? MINUTES_PER_DAY : (hour + lowest(later)) * 60 + this.firstMinute;
+    return later === 0 ? MINUTES_PER_DAY : (hour + lowest(later)) * 60 + this.#firstMinute;
   }
 
-  private nextInHour(from: number): number {
+  #nextInHour(from: number): number {
     if (from < 30) {
-      const low = this.minutesLow & (-1 << from);
+      const low = this.#minutesLow & (-1 << from);
       if (low !== 0) return lowest(low);
-      return this.minutesHigh === 0 ? 60 : 30 + lowest(this.minutesHigh);
+      return this.#minutesHigh === 0 ? 60 : 30 + lowest(this.#minutesHigh);
     }
-    const high = this.minutesHigh & (-1 << (from - 30));
+    const high = this.#minutesHigh & (-1 << (from - 30));
     return high === 0 ? 60 : 30 + lowest(high);
   }
 
   /** Negative when the day has none up to here. */
-  private previousInDay(from: number): number {
+  #previousInDay(from: number): number {
     const hour = (from / 60) | 0;
-    if (((this.hours >>> hour) & 1) !== 0) {
-      const minute = this.previousInHour((from - hour * 60) | 0);
+    if (((this.#hours >>> hour) & 1) !== 0) {
+      const minute = this.#previousInHour((from - hour * 60) | 0);
       if (minute >= 0) return hour * 60 + minute;
     }
-    const earlier = this.hours & ~(-1 << hour);
-    return earlier === 0 ? -1 : highest(earlier) * 60 + this.lastMinute;
+    const earlier = this.#hours & ~(-1 << hour);
+    return earlier === 0 ? -1 : highest(earlier) * 60 + this.#lastMinute;
   }
 
-  private previousInHour(from: number): number {
+  #previousInHour(from: number): number {
     if (from >= 30) {
-      const high = this.minutesHigh & ~(-2 << (from - 30));
+      const high = this.#minutesHigh & ~(-2 << (from - 30));
       if (high !== 0) return 30 + highest(high);
-      return this.minutesLow === 0 ? -1 : highest(this.minutesLow);
+      return this.#minutesLow === 0 ? -1 : highest(this.#minutesLow);
     }
-    const low = this.minutesLow & ~(-2 << from);
+    const low = this.#minutesLow & ~(-2 << from);
     return low === 0 ? -1 : highest(low);
   }
 
   /** The next month that the expression names, without visiting those between. */
-  private nextMonth(month: number, shapeOf: Uint16Array): number {
+  #nextMonth(month: number, shapeOf: Uint16Array): number {
     const monthOfYear = (shapeOf[month] as number) & 15;
-    const later = this.months & (-2 << monthOfYear);
-    return month - monthOfYear + (later === 0 ? 12 + lowest(this.months) : lowest(later));
+    const later = this.#months & (-2 << monthOfYear);
+    return month - monthOfYear + (later === 0 ? 12 + lowest(this.#months) : lowest(later));
   }
 
-  private previousMonth(month: number, shapeOf: Uint16Array): number {
+  #previousMonth(month: number, shapeOf: Uint16Array): number {
     const monthOfYear = (shapeOf[month] as number) & 15;
-    const earlier = this.months & ~(-1 << monthOfYear);
-    return month - monthOfYear + (earlier === 0 ? highest(this.months) - 12 : highest(earlier));
+    const earlier = this.#months & ~(-1 << monthOfYear);
+    return month - monthOfYear + (earlier === 0 ? highest(this.#months) - 12 : highest(earlier));
   }
 }

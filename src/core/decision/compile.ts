@@ -1,8 +1,10 @@
 import { memoised } from "../base/memo.js";
 import type { Problem } from "../base/problem.js";
 import { ok, type Result } from "../base/result.js";
+import { isOnce } from "../cron/at.js";
 import { isEvery, NO_OCCURRENCES, parseEvery } from "../cron/every.js";
 import { parseKronCron } from "../cron/kron-dialect.js";
+import { compileOnce, parseOnce } from "../cron/once.js";
 import { isReboot } from "../cron/reboot.js";
 import { compileSchedule, type Schedule } from "../cron/schedule.js";
 import type { DstRule } from "../time/dst.js";
@@ -21,14 +23,20 @@ import { windowFrame } from "./window.js";
 const compiledSchedule = memoised(
   (key): Result<Schedule, Problem> => {
     const [schedule, timezone, gap, overlap] = JSON.parse(key) as [string, string, DstRule["gap"], DstRule["overlap"]];
-    const [fields, zone] = [parseKronCron(schedule), zoneOf(timezone)];
+    const zone = zoneOf(timezone);
+    if (isOnce(schedule)) {
+      const time = parseOnce(schedule);
+      if (!time.ok) return time;
+      return zone.ok ? ok(compileOnce(time.value, zone.value, { gap, overlap })) : zone;
+    }
+    const fields = parseKronCron(schedule);
     if (!fields.ok) return fields;
     return zone.ok ? ok(compileSchedule(fields.value, zone.value, { gap, overlap })) : zone;
   },
   { entries: 20_000, chars: 512 },
 );
 
-/** The nominal times of a cron expression in a zone. */
+/** The nominal times of a cron expression, or of the one time of a job, in a zone. */
 export function scheduleOf({ schedule, timezone, dst }: ScheduleText): Result<Schedule, Problem> {
   return compiledSchedule(JSON.stringify([schedule, timezone, dst.gap, dst.overlap]));
 }

@@ -25,19 +25,13 @@ export interface CandidateStep {
 }
 
 /** A decision with every step that led to it, as data. */
-export interface Explanation {
+export interface Explanation extends Omit<Decision, "identity" | "chosenAt" | "attempts"> {
   readonly rule: SchedulingRule;
-  readonly nominalAt: EpochMs;
-  readonly periodId: string;
   readonly nominalWallTime: string;
-  readonly periodKey: string;
   /** Exactly what was hashed. */
   readonly hashInput: string;
-  readonly seedHash: string;
   /** Start of the random stream: a 64-bit number in 16 hex digits. */
   readonly state0: string;
-  readonly windowStartAt: EpochMs;
-  readonly windowEndAt: EpochMs;
   readonly windowSeconds: number;
   readonly candidates: readonly CandidateStep[];
   readonly decision: Decision;

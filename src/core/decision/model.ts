@@ -9,7 +9,7 @@ import type { WindowFrame } from "./window.js";
 export interface CompiledRule {
   readonly rule: SchedulingRule;
   readonly zone: Zone;
-  /** Without occurrences where the schedule is no cron expression. */
+  /** Without occurrences where the schedule names no times: an interval, a boot. */
   readonly schedule: Schedule;
   /** The interval of a job without nominal times; null: it has none. */
   readonly everyMs: number | null;

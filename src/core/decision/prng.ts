@@ -17,24 +17,24 @@ const HEX_DIGITS_PER_HALF = 8;
 
 /** The stream of one seed. A draw changes the instance and nothing else. */
 export class SplitMix64 {
-  private hi: number;
-  private lo: number;
+  #hi: number;
+  #lo: number;
 
   /** `seedHash` is lowercase hex; its first 16 digits are the state, most significant first. */
   constructor(seedHash: string) {
-    this.hi = int32OfHex(seedHash, 0);
-    this.lo = int32OfHex(seedHash, HEX_DIGITS_PER_HALF);
+    this.#hi = int32OfHex(seedHash, 0);
+    this.#lo = int32OfHex(seedHash, HEX_DIGITS_PER_HALF);
   }
 
   /** The next number of the stream, `0 <= u < 1`, a multiple of 2^-53. */
   nextUnit(): number {
-    const low = (this.lo >>> 0) + GAMMA_LO;
+    const low = (this.#lo >>> 0) + GAMMA_LO;
     const carry = low > 0xffffffff ? 1 : 0;
-    this.lo = low | 0;
-    this.hi = (this.hi + GAMMA_HI + carry) | 0;
+    this.#lo = low | 0;
+    this.#hi = (this.#hi + GAMMA_HI + carry) | 0;
 
-    let lo = this.lo ^ ((this.lo >>> 30) | (this.hi << 2));
-    let hi = this.hi ^ (this.hi >>> 30);
+    let lo = this.#lo ^ ((this.#lo >>> 30) | (this.#hi << 2));
+    let hi = this.#hi ^ (this.#hi >>> 30);
     hi = multiplyHigh(hi, lo, MUL1_HI, MUL1_LO);
     lo = Math.imul(lo, MUL1_LO);
 

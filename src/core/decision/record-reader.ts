@@ -3,11 +3,14 @@
  * program may have added some. Every field that is missing or unreadable is named.
  */
 
+import { type Fields, isFields } from "../base/fields.js";
 import { checkIdentity, checkSalt } from "../base/identity.js";
 import { LIMITS } from "../base/limits.js";
 import type { Problem } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
+import { isOnce } from "../cron/at.js";
 import { parseKronCron } from "../cron/kron-dialect.js";
+import { parseOnce } from "../cron/once.js";
 import type { DstRule } from "../time/dst.js";
 import { parseDuration } from "../time/duration.js";
 import { type EpochMs, parseInstant } from "../time/instant.js";
@@ -33,12 +36,6 @@ export interface RecordedDecision {
   readonly nominalAt: EpochMs;
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 export function readDecisionRecord(record: unknown): Result<RecordedDecision, readonly RecordDifference[]> {
   if (!isFields(record)) {
     const message = "a decision record is a JSON object";
@@ -52,89 +49,92 @@ export function readDecisionRecord(record: unknown): Result<RecordedDecision, re
 /** Goes on after a wrong field with a stand-in, so that all of them are found; the result is then thrown away. */
 class RecordReader {
   readonly differences: RecordDifference[] = [];
+  readonly #record: Fields;
 
-  constructor(private readonly record: Fields) {}
+  constructor(record: Fields) {
+    this.#record = record;
+  }
 
   rule(): SchedulingRule {
-    const window = this.window();
+    const window = this.#window();
     return {
-      identity: this.checked("identity", (text) => check(text, checkIdentity(text, true)), ""),
-      schedule: this.checked("schedule", scheduleText, ""),
-      timezone: this.checked("timezone", zoneId, ""),
-      dst: this.dst(),
+      identity: this.#checked("identity", (text) => check(text, checkIdentity(text, true)), ""),
+      schedule: this.#checked("schedule", scheduleText, ""),
+      timezone: this.#checked("timezone", zoneId, ""),
+      dst: this.#dst(),
       window,
-      distribution: this.distribution(window),
-      seed: this.seed(),
-      constraints: this.constraints(),
+      distribution: this.#distribution(window),
+      seed: this.#seed(),
+      constraints: this.#constraints(),
     };
   }
 
   nominalAt(): EpochMs {
-    const at = this.checked("nominal_time", parseInstant, 0);
+    const at = this.#checked("nominal_time", parseInstant, 0);
     if (at < SUPPORTED_INSTANTS.fromAt || at >= SUPPORTED_INSTANTS.untilAt) {
-      this.unreadable("nominal_time", "nominal times lie in the years 1970 to 2199");
+      this.#unreadable("nominal_time", "nominal times lie in the years 1970 to 2199");
     }
     return at;
   }
 
-  private dst(): DstRule {
-    const gap = this.choice("dst.gap", ["skip", "next"] as const);
-    return { gap, overlap: this.choice("dst.overlap", ["both", "first", "last"] as const) };
+  #dst(): DstRule {
+    const gap = this.#choice("dst.gap", ["skip", "next"] as const);
+    return { gap, overlap: this.#choice("dst.overlap", ["both", "first", "last"] as const) };
   }
 
-  private window(): WindowRule {
-    const mode = this.choice("window_mode", ["after", "around", "before"] as const);
-    const durationMs = this.checked("window_duration", parseDuration, 0);
+  #window(): WindowRule {
+    const mode = this.#choice("window_mode", ["after", "around", "before"] as const);
+    const durationMs = this.#checked("window_duration", parseDuration, 0);
     if (durationMs > LIMITS.windowMs) {
-      this.unreadable("window_duration", "longer than the longest window");
+      this.#unreadable("window_duration", "longer than the longest window");
     }
     return { mode, durationMs };
   }
 
-  private distribution(window: WindowRule): Distribution {
-    const name = this.text("distribution");
-    const params = this.record["dist_params"];
+  #distribution(window: WindowRule): Distribution {
+    const name = this.#text("distribution");
+    const params = this.#record["dist_params"];
     if (!isFields(params)) {
-      this.wrongType("dist_params", params, "an object");
+      this.#wrongType("dist_params", params, "an object");
     }
     const read = parseDistribution(name ?? "uniform", isFields(params) && name !== null ? params : {}, window.mode);
     if (read.ok) {
       return read.value;
     }
     for (const { path, message } of read.error) {
-      this.unreadable(path[0] === "name" ? "distribution" : ["dist_params", ...path].join("."), message);
+      this.#unreadable(path[0] === "name" ? "distribution" : ["dist_params", ...path].join("."), message);
     }
     return { name: "uniform" };
   }
 
-  private seed(): SeedRule {
-    const strategy = this.choice("seed_strategy", ["stable", "daily", "weekly"] as const);
-    return { strategy, salt: this.checked("salt", (text) => check(text, checkSalt(text)), "") };
+  #seed(): SeedRule {
+    const strategy = this.#choice("seed_strategy", ["stable", "daily", "weekly"] as const);
+    return { strategy, salt: this.#checked("salt", (text) => check(text, checkSalt(text)), "") };
   }
 
-  private constraints(): SchedulingRule["constraints"] {
-    const only = this.clauses("constraints_applied.only");
-    const constraints = { only, avoid: this.clauses("constraints_applied.avoid") };
+  #constraints(): SchedulingRule["constraints"] {
+    const only = this.#clauses("constraints_applied.only");
+    const constraints = { only, avoid: this.#clauses("constraints_applied.avoid") };
     const tooMany = checkClauseCount(constraints);
     if (tooMany !== null) {
-      this.unreadable("constraints_applied", tooMany.message);
+      this.#unreadable("constraints_applied", tooMany.message);
     }
     return constraints;
   }
 
-  private clauses(field: string): readonly Clause[] {
-    const read = parseConstraintText(this.text(field) ?? "");
+  #clauses(field: string): readonly Clause[] {
+    const read = parseConstraintText(this.#text(field) ?? "");
     if (read.ok) {
       return read.value;
     }
     for (const { message } of read.error) {
-      this.unreadable(field, message);
+      this.#unreadable(field, message);
     }
     return [];
   }
 
-  private checked<T>(field: string, read: (text: string) => Result<T, Problem>, standIn: T): T {
-    const text = this.text(field);
+  #checked<T>(field: string, read: (text: string) => Result<T, Problem>, standIn: T): T {
+    const text = this.#text(field);
     if (text === null) {
       return standIn;
     }
@@ -142,40 +142,40 @@ class RecordReader {
     if (result.ok) {
       return result.value;
     }
-    this.unreadable(field, result.error.message);
+    this.#unreadable(field, result.error.message);
     return standIn;
   }
 
-  private choice<T extends string>(field: string, choices: readonly [T, ...T[]]): T {
-    const value = this.at(field);
+  #choice<T extends string>(field: string, choices: readonly [T, ...T[]]): T {
+    const value = this.#at(field);
     const chosen = choices.find((choice) => choice === value);
     if (chosen === undefined) {
-      this.wrongType(field, value, `one of ${choices.join(", ")}`);
+      this.#wrongType(field, value, `one of ${choices.join(", ")}`);
     }
     return chosen ?? choices[0];
   }
 
-  private text(field: string): string | null {
-    const value = this.at(field);
+  #text(field: string): string | null {
+    const value = this.#at(field);
     if (typeof value === "string") {
       return value;
     }
-    this.wrongType(field, value, "a text");
+    this.#wrongType(field, value, "a text");
     return null;
   }
 
-  private at(field: string): unknown {
-    return field.split(".").reduce<unknown>((value, key) => (isFields(value) ? value[key] : undefined), this.record);
+  #at(field: string): unknown {
+    return field.split(".").reduce<unknown>((value, key) => (isFields(value) ? value[key] : undefined), this.#record);
   }
 
-  private wrongType(field: string, recorded: unknown, wanted: string): void {
+  #wrongType(field: string, recorded: unknown, wanted: string): void {
     const kind = recorded === undefined ? "missing" : "unreadable";
     const message = recorded === undefined ? `${field} is missing` : `${field} must be ${wanted}`;
     this.differences.push({ field, kind, recorded, expected: null, message });
   }
 
-  private unreadable(field: string, message: string): void {
-    this.differences.push({ field, kind: "unreadable", recorded: this.at(field), expected: null, message });
+  #unreadable(field: string, message: string): void {
+    this.differences.push({ field, kind: "unreadable", recorded: this.#at(field), expected: null, message });
   }
 }
 
@@ -184,6 +184,10 @@ function check(text: string, problem: Problem | null): Result<string, Problem> {
 }
 
 function scheduleText(text: string): Result<string, Problem> {
+  if (isOnce(text)) {
+    const time = parseOnce(text);
+    return time.ok ? ok(time.value.text) : time;
+  }
   const fields = parseKronCron(text);
   return fields.ok ? ok(fields.value.text) : fields;
 }

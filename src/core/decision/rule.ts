@@ -30,7 +30,7 @@ export interface Pace {
 /** When a job is due. A decision depends on all of it but the pace, which says what becomes of the decision. */
 export interface SchedulingRule {
   readonly identity: string;
-  /** A cron expression as written, outer blanks removed; or an interval in its canonical form, `@every 1m30s`. */
+  /** A cron expression as written, outer blanks removed; or in its canonical form `@every 1m30s`, `@at 2026-12-01T03:00`, `@reboot`. */
   readonly schedule: string;
   /** Canonical IANA id. */
   readonly timezone: string;

@@ -1,16 +1,11 @@
 /** Recomputes decision records from nothing but themselves and names every field that comes out otherwise. */
+import { type Fields, isFields } from "../base/fields.js";
 import { formatInstant, SECOND_MS } from "../time/instant.js";
 import { compileRule } from "./compile.js";
 import { decide } from "./decide.js";
 import type { CompiledRule, DecisionRecord } from "./model.js";
 import { type RecordVersions, toDecisionRecord } from "./record.js";
-import {
-  type Fields,
-  isFields,
-  type RecordDifference,
-  type RecordedDecision,
-  readDecisionRecord,
-} from "./record-reader.js";
+import { type RecordDifference, type RecordedDecision, readDecisionRecord } from "./record-reader.js";
 
 export interface Verification {
   readonly ok: boolean;

@@ -8,13 +8,21 @@ import { err, ok, type Result } from "../base/result.js";
 import { formatDuration } from "../time/duration.js";
 import { type EpochMs, formatInstant, formatSecond, HOUR_MS } from "../time/instant.js";
 import { SUPPORTED_INSTANTS } from "../time/zone.js";
+import { byText } from "./author.js";
 
 export const HINT_KINDS = ["interval", "oneshot"] as const;
 export type HintKind = (typeof HINT_KINDS)[number];
 
+interface HintAbout {
+  readonly expiresAt: EpochMs;
+  readonly reason: string;
+  /** Who wants it; absent: whoever runs the daemon. */
+  readonly by?: string;
+}
+
 export type Hint =
-  | { readonly kind: "interval"; readonly intervalMs: number; readonly expiresAt: EpochMs; readonly reason: string }
-  | { readonly kind: "oneshot"; readonly nextRunAt: EpochMs; readonly expiresAt: EpochMs; readonly reason: string };
+  | ({ readonly kind: "interval"; readonly intervalMs: number } & HintAbout)
+  | ({ readonly kind: "oneshot"; readonly nextRunAt: EpochMs } & HintAbout);
 
 /** What was asked for. Exactly one of `intervalMs` and `nextRunAt` makes it a hint. */
 export interface HintWish {
@@ -28,20 +36,21 @@ export interface HintWish {
 /** How long a one-shot stays good when nobody says it. */
 export const ONESHOT_TTL_MS = HOUR_MS;
 
-/** Every problem has the field in its path. A hint that is refused changes nothing. */
-export function readHint(wish: HintWish, now: EpochMs): Result<Hint, readonly Problem[]> {
+/** Every problem has the field in its path. A hint that is refused changes nothing. `by`: who wants it, as far as it is known. */
+export function readHint(wish: HintWish, now: EpochMs, by?: string): Result<Hint, readonly Problem[]> {
   const { intervalMs = null, nextRunAt = null, ttlMs = null, reason = "" } = wish;
+  const about = { reason, ...(by === undefined ? {} : { by }) };
   const problems = [...checkReason(reason), ...(ttlMs === null ? [] : checkTtl(ttlMs))];
   if (intervalMs !== null && nextRunAt !== null) {
     problems.unshift(refusal("field-conflict", "nextRunAt", "a hint is an interval or one instant, not both"));
   } else if (intervalMs !== null) {
     problems.unshift(...checkInterval(intervalMs, ttlMs));
     const expiresAt = now + (ttlMs ?? 0);
-    if (problems.length === 0) return ok({ kind: "interval", intervalMs, expiresAt, reason });
+    if (problems.length === 0) return ok({ kind: "interval", intervalMs, expiresAt, ...about });
   } else if (nextRunAt !== null) {
     const expiresAt = ttlMs === null ? Math.max(now, nextRunAt) + ONESHOT_TTL_MS : now + ttlMs;
     problems.unshift(...checkInstant(nextRunAt, expiresAt, ttlMs, now));
-    if (problems.length === 0) return ok({ kind: "oneshot", nextRunAt, expiresAt, reason });
+    if (problems.length === 0) return ok({ kind: "oneshot", nextRunAt, expiresAt, ...about });
   } else {
     problems.unshift(refusal("field-missing", "intervalMs", "a hint needs an interval or an instant"));
   }
@@ -71,14 +80,15 @@ function checkInstant(nextRunAt: EpochMs, expiresAt: EpochMs, ttlMs: number | nu
     const message = `an instant lies at most ${formatDuration(LIMITS.hintTtlMs - ONESHOT_TTL_MS)} ahead`;
     return [refusal("instant-range", "nextRunAt", message)];
   }
-  if (ttlMs === null || ttlMs <= 0 || nextRunAt < expiresAt) return [];
+  // What is wrong with the time to live is said of that: then there is no end that could be told.
+  if (ttlMs === null || checkTtl(ttlMs).length > 0 || nextRunAt < expiresAt) return [];
   const message = `${formatInstant(nextRunAt)} lies beyond the end of the hint, ${formatInstant(expiresAt)}`;
   return [refusal("instant-range", "nextRunAt", message)];
 }
 
 function checkTtl(ttlMs: number): Problem[] {
   if (Number.isSafeInteger(ttlMs) && ttlMs > 0 && ttlMs <= LIMITS.hintTtlMs) return [];
-  const message = `a hint holds for more than 0s and at most ${formatDuration(LIMITS.hintTtlMs)}`;
+  const message = `a hint holds for more than 0s and at most ${formatDuration(LIMITS.hintTtlMs)}, in whole milliseconds`;
   return [refusal("duration-range", "ttlMs", message)];
 }
 
@@ -91,10 +101,10 @@ function refusal(code: Problem["code"], field: keyof HintWish, message: string):
   return { code, message, path: [field] };
 }
 
-/** For people: what it asks for, until when, and why. */
+/** For people: what it asks for, until when, who wants it and why. */
 export function hintText(hint: Hint): string {
   const what =
     hint.kind === "interval" ? `every ${formatDuration(hint.intervalMs)}` : `once at ${formatInstant(hint.nextRunAt)}`;
   const why = hint.reason === "" ? "" : `: ${hint.reason}`;
-  return `the hint ${what}, until ${formatSecond(hint.expiresAt)}${why}`;
+  return `the hint ${what}, until ${formatSecond(hint.expiresAt)}${byText(hint.by)}${why}`;
 }

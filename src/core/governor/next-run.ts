@@ -16,19 +16,19 @@ export interface GovernedEndpoint {
   readonly maxIntervalMs?: number | null;
 }
 
-export interface EndpointHints {
-  readonly interval?: { readonly intervalMs: number; readonly expiresAt: EpochMs } | null;
-  readonly oneshot?: { readonly nextRunAt: EpochMs; readonly expiresAt: EpochMs } | null;
+export interface EndpointHints<Instant = EpochMs> {
+  readonly interval?: { readonly intervalMs: number; readonly expiresAt: Instant } | null;
+  readonly oneshot?: { readonly nextRunAt: Instant; readonly expiresAt: Instant } | null;
 }
 
-/** Instants are epoch milliseconds; null where there is none. */
-export interface NextRunInput {
+/** Instants are epoch milliseconds, or all of them `Date` objects; null where there is none. */
+export interface NextRunInput<Instant = EpochMs> {
   readonly endpoint: GovernedEndpoint;
-  readonly hints: EndpointHints;
-  readonly lastRunAt: EpochMs | null;
-  readonly createdAt: EpochMs | null;
-  readonly pausedUntil: EpochMs | null;
-  readonly now: EpochMs;
+  readonly hints: EndpointHints<Instant>;
+  readonly lastRunAt: Instant | null;
+  readonly createdAt: Instant | null;
+  readonly pausedUntil: Instant | null;
+  readonly now: Instant;
 }
 
 export type RunSource =
@@ -40,16 +40,17 @@ export type RunSource =
   | "clamped-max"
   | "paused";
 
-export type NextRun =
+export type NextRun<Instant = EpochMs> =
   | {
-      readonly at: EpochMs;
+      readonly at: Instant;
       readonly source: RunSource;
       /** What it was before a bound moved it; absent when none did. */
-      readonly clampedFrom?: EpochMs;
+      readonly clampedFrom?: Instant;
     }
   /** Neither baseline nor hint asks for a run. */
   | { readonly at: null; readonly source: null };
 
+const ABOUT = { component: "governor", operation: "nextRun" } as const;
 const SOURCES: Readonly<Record<GovernedSource, RunSource>> = {
   cron: "baseline-cron",
   interval: "baseline-interval",
@@ -60,7 +61,7 @@ const SOURCES: Readonly<Record<GovernedSource, RunSource>> = {
 /**
  * When an endpoint runs next, and why then: paused, one-shot hint, interval hint, cron, interval, in this order, within
  * the bounds of its pace. `paused` is the moment to ask again, not a run. An expression or zone that cannot be read
- * throws, but only where it is needed: not during a pause, nor while a hint decides.
+ * throws, but only where it is needed: not during a pause, nor while a hint decides. Asked with `Date` objects, it answers with them.
  *
  * @example
  * const endpoint = { baselineIntervalMs: 300_000, maxIntervalMs: 900_000 };
@@ -69,7 +70,46 @@ const SOURCES: Readonly<Record<GovernedSource, RunSource>> = {
  * nextRun({ endpoint, hints, lastRunAt: now, createdAt: null, pausedUntil: null, now });
  * // { at: 12:00:30, source: "ai-interval" }
  */
-export function nextRun(input: NextRunInput): NextRun {
+export function nextRun(input: NextRunInput): NextRun;
+export function nextRun(input: NextRunInput<Date>): NextRun<Date>;
+export function nextRun(input: NextRunInput | NextRunInput<Date>): NextRun | NextRun<Date> {
+  return isOfDates(input) ? withDates(nextRunOf(inMs(input))) : nextRunOf(input);
+}
+
+function isOfDates(input: NextRunInput | NextRunInput<Date>): input is NextRunInput<Date> {
+  const { now, lastRunAt, createdAt, pausedUntil } = input;
+  return [now, lastRunAt, createdAt, pausedUntil].some((instant) => instant instanceof Date);
+}
+
+function inMs({ endpoint, hints, lastRunAt, createdAt, pausedUntil, now }: NextRunInput<Date>): NextRunInput {
+  const { interval = null, oneshot = null } = hints;
+  return {
+    endpoint,
+    hints: {
+      interval: interval === null ? null : { ...interval, expiresAt: msOf(interval.expiresAt) },
+      oneshot: oneshot === null ? null : { nextRunAt: msOf(oneshot.nextRunAt), expiresAt: msOf(oneshot.expiresAt) },
+    },
+    lastRunAt: lastRunAt === null ? null : msOf(lastRunAt),
+    createdAt: createdAt === null ? null : msOf(createdAt),
+    pausedUntil: pausedUntil === null ? null : msOf(pausedUntil),
+    now: msOf(now),
+  };
+}
+
+function msOf(instant: Date): EpochMs {
+  const at = instant instanceof Date ? instant.getTime() : Number.NaN;
+  if (Number.isNaN(at))
+    throw new KronError("instant-range", "all instants are to be valid Date objects, where one is", ABOUT);
+  return at;
+}
+
+function withDates(run: NextRun): NextRun<Date> {
+  if (run.at === null) return run;
+  const { at, source, clampedFrom } = run;
+  return { at: new Date(at), source, ...(clampedFrom === undefined ? {} : { clampedFrom: new Date(clampedFrom) }) };
+}
+
+function nextRunOf(input: NextRunInput): NextRun {
   const { endpoint, hints, lastRunAt, createdAt, pausedUntil, now } = input;
   if (pausedUntil !== null && isHeld(pausedUntil, now)) return { at: pausedUntil, source: "paused" };
   const next = nextOccasion({
@@ -103,6 +143,5 @@ function readSchedule(expression: string, timezone: string): Schedule {
   const schedule = scheduleOf({ schedule: expression, timezone, dst: DEFAULT_DST });
   if (schedule.ok) return schedule.value;
   const { code, message, hint } = schedule.error;
-  const details = { component: "governor", operation: "nextRun" } as const;
-  throw new KronError(code, message, hint === undefined ? details : { ...details, hint });
+  throw new KronError(code, message, hint === undefined ? ABOUT : { ...ABOUT, hint });
 }

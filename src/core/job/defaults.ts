@@ -1,5 +1,5 @@
 /**
- * Defaults of a file, and how a job takes them: `dst`, `window`, `seed`, `constraints`, `policy`, `retry`, `output`, `env` and
+ * Defaults of a file, and how a job takes them: `dst`, `window`, `seed`, `constraints`, `policy`, `retry`, `stop`, `output`, `env` and
  * `env_credentials` are merged key by key, everything else the job either says itself or takes whole. What the job says
  * always wins.
  */
@@ -31,17 +31,25 @@ export function withDefaults(own: PartialRawJob, defaults: JobDefaults | undefin
     ...group("env", base, own),
     ...group("env_credentials", base, own),
     ...group("retry", base, own),
+    ...placeGroup(base, own),
+    ...group("stop", base, own),
     ...policyGroup(base, own),
     ...outputGroup(base, own),
   };
 }
 
-type GroupName = "dst" | "window" | "seed" | "constraints" | "env" | "env_credentials" | "retry";
+type GroupName = "dst" | "window" | "seed" | "constraints" | "env" | "env_credentials" | "retry" | "stop";
 
 function group<K extends GroupName>(name: K, base: PartialRawJob, own: PartialRawJob): Pick<PartialRawJob, K> | null {
   const [below, above] = [base[name], own[name]];
   if (below === undefined || above === undefined) return null;
   return { [name]: { ...below, ...above } } as Pick<PartialRawJob, K>;
+}
+
+/** A node or a pool of the job's own takes the place of either. */
+function placeGroup(base: PartialRawJob, own: PartialRawJob): Pick<PartialRawJob, "node" | "pool"> {
+  const { node, pool } = own.node === undefined && own.pool === undefined ? base : own;
+  return { node, pool };
 }
 
 /** A short form in the job also replaces the long form of the defaults, and the other way round. */

@@ -3,6 +3,7 @@
  * that it can be stored, hashed and read by another thread as it is.
  */
 import type { SchedulingRule } from "../decision/rule.js";
+import type { RequestCarrier } from "./choices.js";
 
 export type Concurrency = "allow" | "forbid" | "replace";
 
@@ -19,6 +20,18 @@ export interface Policy {
   readonly maxActive: number | null;
   /** S43. Absent: nothing is tried again. */
   readonly retry?: RetryRule;
+  /** S51. Absent: it goes on until somebody stops it. */
+  readonly stop?: StopRule;
+}
+
+/** S51: what a job stops for by itself; null: not for that. */
+export interface StopRule {
+  /** In a row. */
+  readonly afterFailures: number | null;
+  /** Begun by itself; what somebody asks for by hand does not count. */
+  readonly afterRuns: number | null;
+  /** Epoch milliseconds, in whole seconds: from then on nothing begins. */
+  readonly at: number | null;
 }
 
 /** How a run can fail: by its exit code or a signal, by its time limit, by a status, without an answer, unseen. */
@@ -85,14 +98,23 @@ export interface HttpTarget {
   /** How much of an answer is kept. */
   readonly excerptBytes: number;
   readonly success: readonly StatusRange[];
+  /** What the body of an answer with such a status must be. Absent: anything. */
+  readonly successBody?: BodyRule;
   /** What requests are signed with; null: they are not. */
   readonly signature: SecretRef | null;
   readonly tls: TlsFiles;
+  /** Who carries it out: the daemon, or a worker of the tenant's own who comes for it. */
+  readonly by: RequestCarrier;
 }
 
-/** Where a secret is found when it is needed. */
+/** `pointer`: RFC 6901, into the JSON that the body is. */
+export type BodyRule =
+  | { readonly kind: "contains"; readonly text: string }
+  | { readonly kind: "equals"; readonly pointer: string; readonly value: string | number | boolean | null };
+
+/** Where a secret is found when it is needed. `sealed`: the name is the secret itself, which this daemon alone can open. */
 export interface SecretRef {
-  readonly from: "file" | "env";
+  readonly from: "file" | "env" | "sealed";
   readonly name: string;
 }
 
@@ -129,11 +151,15 @@ export interface NotifyRule {
   readonly repeat: boolean;
   /** No run has succeeded for this long: the dead man's switch; null: nobody asks. */
   readonly lateMs: number | null;
+  /** Runs in a row that fail before that is told. Absent: the first of them. */
+  readonly after?: number;
   readonly target: NotifyTarget;
 }
 
 export interface JobDefinition extends SchedulingRule {
   readonly policy: Policy;
+  /** S49: whose nodes run it. Absent: any. */
+  readonly pool?: string;
   readonly target: Target;
   readonly notify: readonly NotifyRule[];
   readonly description: string;

@@ -26,10 +26,12 @@ export function literalAddressProblems(
 
 /** null: nothing is against it so far. */
 function literalAddressProblem(
-  { url }: HttpTarget,
+  { by, url }: HttpTarget,
   policy: AddressPolicy,
   place: readonly (string | number)[],
 ): Problem | null {
+  // Workers are there for networks that are not ours: the daemon never connects.
+  if (by === "worker") return null;
   const { hostname } = new URL(url);
   const address = literalAddressOf(new URL(url)) ?? (isLocalName(hostname) ? parseAddress(LOOPBACK) : null);
   if (address === null || isAllowed(address, policy)) return null;

@@ -1,6 +1,7 @@
 /** Reads a request: what is sent, and how long it may take. Whether its address may be reached is judged when it is. */
 import { LIMITS } from "../base/limits.js";
 import { type Problem, problemAt } from "../base/problem.js";
+import { readBodyRule } from "./body-rule.js";
 import type { HttpTarget, SecretRef, TlsFiles } from "./definition.js";
 import { quote } from "./issues.js";
 import { byteLength, readTimeout, take } from "./reading.js";
@@ -27,6 +28,7 @@ const SECRET_FIELDS = [
   ["header_env", "env"],
 ] as const;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const SEALED = /^sealed:v\d{1,3}:[\w-]{1,100000}$/;
 
 const RESPONSE_BYTES = { usual: 1_000_000, ...LIMITS.httpResponseBytes };
 const EXCERPT_BYTES = { usual: 512, min: 0, max: LIMITS.excerptBytes };
@@ -41,6 +43,7 @@ export function readHttp(raw: RawHttp, problems: Problem[]): HttpTarget {
       ? HTTP_TIMEOUT_MS
       : readTimeout(raw.timeout, ["http", "timeout"], LIMITS.httpTimeoutMs, problems);
   const seen = new Set<string>();
+  const successBody = readBodyRule(raw, problems);
   return Object.freeze({
     kind: "http",
     url: raw.url,
@@ -52,8 +55,10 @@ export function readHttp(raw: RawHttp, problems: Problem[]): HttpTarget {
     maxResponseBytes: readBytes(raw.max_response, "max_response", RESPONSE_BYTES, problems),
     excerptBytes: readBytes(raw.excerpt, "excerpt", EXCERPT_BYTES, problems),
     success: readStatuses(raw.success, problems),
+    ...(successBody === null ? {} : { successBody }),
     signature: readSignature(raw.signature, problems),
     tls: readTls(raw, problems),
+    by: raw.by ?? "krond",
   });
 }
 
@@ -120,6 +125,7 @@ function readSecretHeaders(raw: RawHttp, seen: Set<string>, problems: Problem[])
 
 function checkSecret({ from, name }: SecretRef): Problem | null {
   if (from === "file") return checkPath(name);
+  if (from === "sealed") return SEALED.test(name) ? null : range("that is nothing that this daemon has sealed");
   if (ENV_NAME.test(name)) return null;
   return range(`${quote(name)} is not the name of an environment variable`, "the value itself never stands here");
 }
@@ -132,15 +138,20 @@ function checkPath(path: string): Problem | null {
 
 function readSignature(raw: RawHttp["signature"], problems: Problem[]): SecretRef | null {
   if (raw === undefined) return null;
-  const { secret_file: file, secret_env: env } = raw;
-  if ((file === undefined) === (env === undefined)) {
+  const { secret_file: file, secret_env: env, secret_sealed: sealed } = raw;
+  const all: readonly (readonly [SecretRef["from"], string | undefined])[] = [
+    ["file", file],
+    ["env", env],
+    ["sealed", sealed],
+  ];
+  const named = all.flatMap(([from, name]) => (name === undefined ? [] : [{ from, name }]));
+  const [first, ...others] = named;
+  if (first === undefined || others.length > 0) {
     const message = "a signature has a secret_file or a secret_env";
     problems.push({ code: "field-conflict", message, path: ["http", "signature"] });
     return null;
   }
-  const secret = Object.freeze(
-    file === undefined ? ({ from: "env", name: env ?? "" } as const) : ({ from: "file", name: file } as const),
-  );
+  const secret: SecretRef = Object.freeze(first);
   const problem = checkSecret(secret);
   if (problem !== null) problems.push(problemAt(problem, "http", "signature", `secret_${secret.from}`));
   return secret;
@@ -198,8 +209,12 @@ function checkHeader(name: string, seen: Set<string>): Problem | null {
 }
 
 function checkHeaderValue(name: string, value: string): Problem | null {
-  if (!HEADER_VALUE.test(value)) return range(`the value of ${name} contains characters that headers cannot have`);
+  if (!isHeaderValue(value)) return range(`the value of ${name} contains characters that headers cannot have`);
   return value.length <= LIMITS.headerBytes ? null : range(`the value of ${name} is too long`);
+}
+
+export function isHeaderValue(value: string): boolean {
+  return HEADER_VALUE.test(value);
 }
 
 function range(message: string, hint?: string): Problem {

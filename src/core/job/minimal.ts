@@ -1,11 +1,10 @@
 /** A definition as a person would write it: nothing said that goes without saying. */
+import { type Fields, isFields, without } from "../base/fields.js";
 import type { JobDefaults } from "./defaults.js";
 import type { JobDefinition } from "./definition.js";
 import { canonicalDefinitionText, definitionToRaw } from "./raw.js";
 import { readJobDefinition } from "./schema.js";
 import type { RawJob } from "./shape.js";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What no default can say. */
 const ESSENTIAL = ["identity", "schedule", "command", "shell", "http"] as const satisfies readonly (keyof RawJob)[];
@@ -38,7 +37,7 @@ function withoutUsual(raw: Fields, defaults: JobDefaults | undefined): Fields | 
   const usual: Fields = definitionToRaw(read.value);
   const kept = Object.entries(raw).flatMap(([key, value]): [string, unknown][] => {
     if (key in bare) return [[key, value]];
-    const rest = isGroup(value) && isGroup(usual[key]) ? difference(value, usual[key]) : value;
+    const rest = isFields(value) && isFields(usual[key]) ? difference(value, usual[key]) : value;
     return JSON.stringify(value) === JSON.stringify(usual[key]) ? [] : [[key, rest]];
   });
   return Object.fromEntries(kept);
@@ -54,19 +53,11 @@ function withoutNeedless(raw: Fields, key: string, isSame: (raw: Fields) => bool
   const bare = without(raw, key);
   if (isSame(bare)) return bare;
   const group = raw[key];
-  if (!isGroup(group)) return raw;
+  if (!isFields(group)) return raw;
   let kept = group;
   for (const inner of Object.keys(kept)) {
     const fewer = without(kept, inner);
     if (isSame({ ...raw, [key]: fewer })) kept = fewer;
   }
   return { ...raw, [key]: kept };
-}
-
-function isGroup(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function without(fields: Fields, key: string): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== key));
 }

@@ -43,7 +43,13 @@ function readRule(raw: RawRule, path: Path, problems: Problem[]): NotifyRule | n
   }
   return target === null
     ? null
-    : Object.freeze({ on: Object.freeze([...new Set(on)]), repeat: raw.repeat === true, lateMs, target });
+    : Object.freeze({
+        on: Object.freeze([...new Set(on)]),
+        repeat: raw.repeat === true,
+        lateMs,
+        ...(raw.after === undefined || raw.after === 1 ? {} : { after: raw.after }),
+        target,
+      });
 }
 
 function readTarget(raw: RawRule, path: Path, problems: Problem[]): NotifyTarget | null {

@@ -3,6 +3,8 @@ import { formatClauses } from "../decision/constraints.js";
 import { distributionParams } from "../decision/distributions.js";
 import type { Clause, Constraints, Pace, SchedulingRule } from "../decision/rule.js";
 import { formatDuration } from "../time/duration.js";
+import { formatInstant } from "../time/instant.js";
+import { bodyRuleToRaw } from "./body-rule.js";
 import {
   type DeadlineMs,
   type HttpTarget,
@@ -12,16 +14,18 @@ import {
   type ProcessTarget,
   type RetryRule,
   type SecretRef,
+  type StopRule,
   WINDOW_DEADLINE,
 } from "./definition.js";
 import { envSourcesToRaw } from "./env-sources.js";
+import { poolToRaw } from "./pool-reader.js";
 import type { RawJob } from "./shape.js";
 import { formatSize } from "./size.js";
 import { formatStatuses } from "./status-reader.js";
 
 /** `readJobDefinition(definitionToRaw(d))` equals `d`, whatever defaults may become in a later version. */
 export function definitionToRaw(definition: JobDefinition): RawJob {
-  const { policy, target, notify, description, tags } = definition;
+  const { policy, pool, target, notify, description, tags } = definition;
   return {
     ...ruleToRaw(definition),
     policy: {
@@ -30,7 +34,10 @@ export function definitionToRaw(definition: JobDefinition): RawJob {
       suspend: policy.suspend,
       ...(policy.maxActive === null ? {} : { max_active: policy.maxActive }),
     },
+    // Right behind the policy, where it can be cut out of a text.
+    ...poolToRaw(pool),
     ...(policy.retry === undefined ? {} : { retry: retryToRaw(policy.retry) }),
+    ...(policy.stop === undefined ? {} : { stop: stopToRaw(policy.stop) }),
     ...(target.kind === "process" ? processToRaw(target) : { http: httpToRaw(target) }),
     ...(notify.length === 0 ? {} : { notify: notify.map(notifyToRaw) }),
     ...(description === "" ? {} : { description }),
@@ -90,6 +97,14 @@ function retryToRaw({ limit, backoffMs, maxBackoffMs, on }: RetryRule): NonNulla
   return { limit, backoff: formatDuration(backoffMs), max_backoff: formatDuration(maxBackoffMs), on: [...on] };
 }
 
+function stopToRaw({ afterFailures, afterRuns, at }: StopRule): NonNullable<RawJob["stop"]> {
+  return {
+    ...(afterFailures === null ? {} : { after_failures: afterFailures }),
+    ...(afterRuns === null ? {} : { after_runs: afterRuns }),
+    ...(at === null ? {} : { at: formatInstant(at) }),
+  };
+}
+
 function processToRaw(target: ProcessTarget): Partial<RawJob> {
   const { argv, shell, user, group, cwd, env, stdin, umask, timeoutMs, output } = target;
   return {
@@ -120,20 +135,23 @@ function httpToRaw(target: HttpTarget): NonNullable<RawJob["http"]> {
     max_response: formatSize(target.maxResponseBytes),
     excerpt: formatSize(target.excerptBytes),
     success: target.success.map(formatStatuses),
+    ...bodyRuleToRaw(target),
     ...(signature === null ? {} : { signature: { [`secret_${signature.from}`]: signature.name } }),
     ...(tls.caFile === null ? {} : { ca_file: tls.caFile }),
     ...(tls.certFile === null ? {} : { client_cert_file: tls.certFile }),
     ...(tls.keyFile === null ? {} : { client_key_file: tls.keyFile }),
+    ...(target.by === "krond" ? {} : { by: target.by }),
   };
 }
 
 type RawNotify = NonNullable<RawJob["notify"]>[number];
 
-function notifyToRaw({ on, repeat, lateMs, target }: NotifyRule): RawNotify {
+function notifyToRaw({ on, repeat, lateMs, after, target }: NotifyRule): RawNotify {
   return {
     on: [...on],
     ...(repeat ? { repeat } : {}),
     ...(lateMs === null ? {} : { late: formatDuration(lateMs) }),
+    ...(after === undefined ? {} : { after }),
     ...notifyTargetToRaw(target),
   };
 }
@@ -145,7 +163,7 @@ function notifyTargetToRaw(target: NotifyTarget): RawNotify {
     case "mail":
       return { mail: [...target.to] };
     default: {
-      const { body, excerpt, max_response, ...webhook } = httpToRaw(target.http);
+      const { body, excerpt, max_response, success_body, by, ...webhook } = httpToRaw(target.http);
       return { webhook, ...(target.format === "kron" ? {} : { format: target.format }) };
     }
   }

@@ -5,6 +5,7 @@ import { LIMITS } from "../base/limits.js";
 import { memoised } from "../base/memo.js";
 import { type Problem, problemAt } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
+import { ONCE_DST } from "../cron/once.js";
 import { DEFAULT_DST as USUAL_DST } from "../cron/schedule.js";
 import { type Calendars, NO_CALENDARS } from "../decision/constraint/calendars.js";
 import { checkClauseCount, parseConstraintText } from "../decision/constraints.js";
@@ -23,7 +24,7 @@ import { formatDuration, parseDuration } from "../time/duration.js";
 import { SECOND_MS } from "../time/instant.js";
 import { zoneOf } from "../time/zone.js";
 import { take } from "./reading.js";
-import { conflictsWithoutPeriods, readPace, readSchedule } from "./schedule-reader.js";
+import { conflictsWithOnce, conflictsWithoutPeriods, readPace, readSchedule } from "./schedule-reader.js";
 import type { PartialRawJob } from "./shape.js";
 
 export interface ReadOptions {
@@ -51,25 +52,26 @@ export function readRule(
 ): SchedulingRule {
   const schedule = readSchedule(raw, problems);
   const kind = schedule?.kind ?? "cron";
-  // Defaults that speak of periods are not meant for jobs that have none, nor is a pace for a boot.
-  const period = kind === "cron" ? raw : own;
+  // Defaults that speak of periods are not meant for jobs that have none, nor is a pace for what has no rhythm.
+  const period = kind === "cron" || kind === "once" ? raw : own;
   const window = readWindow(period.window, problems);
   if (schedule !== null && window.durationMs > schedule.smallestGapMs) {
     problems.push(overlap(window, schedule.smallestGapMs, own));
   }
-  const pace = readPace(kind === "reboot" ? own : raw, own, problems);
+  const pace = readPace(kind === "reboot" || kind === "once" ? own : raw, own, problems);
   const rule = {
     identity: readIdentity(raw.identity, options, problems),
     schedule: schedule?.text ?? "",
     timezone: readTimezone(raw.timezone, problems),
-    dst: readDst(period.dst),
+    dst: kind === "once" ? readOnceDst(period.dst) : readDst(period.dst),
     window,
     distribution: readDistribution(period.distribution, window.mode, problems),
     seed: readSeed(period.seed, problems),
     constraints: readConstraints(period.constraints, options, problems),
     ...(pace === null ? {} : { pace }),
   };
-  if (kind !== "cron") problems.push(...conflictsWithoutPeriods(kind, rule));
+  if (kind === "once") problems.push(...conflictsWithOnce(rule, own));
+  else if (kind !== "cron") problems.push(...conflictsWithoutPeriods(kind, rule));
   return rule;
 }
 
@@ -97,6 +99,12 @@ const dstOf = memoised((key): DstRule => {
 
 function readDst(raw: PartialRawJob["dst"]): DstRule {
   return raw === undefined ? DEFAULT_DST : dstOf(`${raw.gap ?? DEFAULT_DST.gap}|${raw.overlap ?? DEFAULT_DST.overlap}`);
+}
+
+/** S3: it is one time, whatever defaults say of repeated ones. */
+function readOnceDst(raw: PartialRawJob["dst"]): DstRule {
+  const { gap = ONCE_DST.gap, overlap = ONCE_DST.overlap } = raw ?? {};
+  return dstOf(`${gap}|${overlap === "both" ? ONCE_DST.overlap : overlap}`);
 }
 
 const windowOf = memoised((key): Result<WindowRule, Problem> => {

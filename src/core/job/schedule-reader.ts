@@ -1,12 +1,14 @@
 /**
- * Reads when a job is due: a cron expression, an interval or a boot of the machine, and the bounds of the time between its runs. What speaks of
- * cron periods alone (windows and what is decided in them) has nothing to say about the others.
+ * Reads when a job is due: a cron expression, one time, an interval or a boot of the machine, and the bounds of the time
+ * between its runs. What speaks of periods alone (windows and what is decided in them) has nothing to say about the last two.
  */
 import { memoised } from "../base/memo.js";
 import type { Problem } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
+import { isOnce } from "../cron/at.js";
 import { everyText, isEvery, NO_OCCURRENCES, parseEvery, parseInterval } from "../cron/every.js";
 import { parseKronCron } from "../cron/kron-dialect.js";
+import { type OneTime, parseOnce, parseOneTime } from "../cron/once.js";
 import { isReboot, REBOOT } from "../cron/reboot.js";
 import { compileSchedule } from "../cron/schedule.js";
 import type { Pace, SchedulingRule } from "../decision/rule.js";
@@ -15,12 +17,12 @@ import { zoneOf } from "../time/zone.js";
 import { take } from "./reading.js";
 import type { PartialRawJob } from "./shape.js";
 
-export type ScheduleKind = "cron" | "interval" | "reboot";
+export type ScheduleKind = "cron" | "once" | "interval" | "reboot";
 
 export interface KnownSchedule {
   readonly text: string;
   readonly kind: ScheduleKind;
-  /** S11: Infinity where there are no nominal times. */
+  /** S11: Infinity where there is at most one nominal time. */
   readonly smallestGapMs: number;
 }
 
@@ -38,20 +40,25 @@ const AT_BOOT: KnownSchedule = { text: REBOOT, kind: "reboot", smallestGapMs: NO
 
 /** null: it cannot be read, or is missing. */
 export function readSchedule(raw: PartialRawJob, problems: Problem[]): KnownSchedule | null {
-  const { schedule, every } = raw;
-  if (schedule !== undefined && every !== undefined) {
-    const message = "a job has a cron schedule or an interval, not both";
-    problems.push({ code: "field-conflict", message, path: ["every"], hint: "leave schedule or every out" });
+  const { schedule, every, at } = raw;
+  const [first, ...others] = (["schedule", "every", "at"] as const).filter((field) => raw[field] !== undefined);
+  for (const other of others) {
+    const message = `a job has ${MEANT[first ?? other]} or ${MEANT[other]}, not both`;
+    problems.push({ code: "field-conflict", message, path: [other], hint: `leave ${first} or ${other} out` });
   }
   if (schedule !== undefined) return take(scheduleOf(schedule), ["schedule"], null, problems);
   if (every !== undefined) return take(intervalOf(parseInterval(every)), ["every"], null, problems);
-  const hint = "write schedule: 0 3 * * * or every: 90s";
+  if (at !== undefined) return take(onceOf(parseOneTime(at)), ["at"], null, problems);
+  const hint = "write schedule: 0 3 * * *, every: 90s or at: 2026-12-01T03:00";
   problems.push({ code: "field-missing", message: 'missing field "schedule"', path: ["schedule"], hint });
   return null;
 }
 
+const MEANT = { schedule: "a cron schedule", every: "an interval", at: "one time" } as const;
+
 function scheduleOf(text: string): Result<KnownSchedule, Problem> {
   if (isReboot(text)) return ok(AT_BOOT);
+  if (isOnce(text)) return onceOf(parseOnce(text));
   return isEvery(text) ? intervalOf(parseEvery(text)) : cronOf(text);
 }
 
@@ -59,6 +66,12 @@ function intervalOf(everyMs: Result<number, Problem>): Result<KnownSchedule, Pro
   if (!everyMs.ok) return everyMs;
   const { smallestGapMs } = NO_OCCURRENCES;
   return ok({ text: everyText(everyMs.value), kind: "interval", smallestGapMs });
+}
+
+function onceOf(time: Result<OneTime, Problem>): Result<KnownSchedule, Problem> {
+  if (!time.ok) return time;
+  const { smallestGapMs } = NO_OCCURRENCES;
+  return ok({ text: time.value.text, kind: "once", smallestGapMs });
 }
 
 const LEAVE_OUT = "leave it out for no bound";
@@ -125,8 +138,27 @@ export function conflictsWithoutPeriods(kind: keyof typeof PERIODLESS, rule: Sch
     refuse(`constraints choose among the seconds of a window, and ${who} has none`, ["constraints"], hint);
   }
   if (kind === "reboot" && pace !== undefined) {
-    const field = pace.minMs === null ? "max_interval" : "min_interval";
-    refuse(`${who} has no pace: it runs once for each boot`, [field], hint);
+    refuse(`${who} has no pace: it runs once for each boot`, [paceField(pace)], hint);
   }
   return problems;
+}
+
+/** What a job with one time says of several. */
+export function conflictsWithOnce(rule: SchedulingRule, own: PartialRawJob): Problem[] {
+  const who = "a job that runs once";
+  const problems: Problem[] = [];
+  if (rule.pace !== undefined) {
+    const message = `${who} has no pace: no run comes before or after it`;
+    const hint = "leave it out, or write a cron schedule";
+    problems.push({ code: "field-conflict", message, path: [paceField(rule.pace)], hint });
+  }
+  if (own.dst?.overlap === "both") {
+    const hint = "write first (default) or last";
+    problems.push({ code: "field-conflict", message: `${who} has no second time`, path: ["dst", "overlap"], hint });
+  }
+  return problems;
+}
+
+function paceField({ minMs }: Pace): string {
+  return minMs === null ? "max_interval" : "min_interval";
 }

@@ -12,10 +12,12 @@ import type { JobDefinition } from "./definition.js";
 import { problemsOfIssues, valueAt } from "./issues.js";
 import { readNotify } from "./notify-reader.js";
 import { readDescription, readPolicy, readTags } from "./policy-reader.js";
+import { readPool } from "./pool-reader.js";
 import { canonicalDefinitionText } from "./raw.js";
 import { readRetry, withRetry } from "./retry-reader.js";
 import { type ReadOptions, readRule } from "./rule-reader.js";
 import { DEFAULTS_SHAPE, JOB_SHAPE, PARTIAL_JOB_SHAPE, type PartialRawJob } from "./shape.js";
+import { readStop, withStop } from "./stop-reader.js";
 import { readTarget } from "./target-reader.js";
 
 export type { JobDefaults } from "./defaults.js";
@@ -95,9 +97,11 @@ export function readSound(
   const job = withDefaults(own, defaults);
   const rule = readRule(job, own, options, problems);
   const retry = readRetry(job, own, isEvery(rule.schedule), problems);
+  const pool = readPool(job, problems);
   return Object.freeze({
     ...rule,
-    policy: withRetry(readPolicy(job, own, problems), retry),
+    policy: withStop(withRetry(readPolicy(job, own, problems), retry), readStop(job, problems)),
+    ...(pool === null ? null : { pool }),
     target: readTarget(job, own, problems),
     notify: readNotify(job.notify, problems),
     description: readDescription(job.description, problems),
@@ -146,6 +150,9 @@ function withoutRepeats(problems: readonly Problem[]): readonly Problem[] {
   const wrongPlaces = new Set(problems.filter(({ code }) => code !== "field-missing").map(({ path }) => path[0]));
   return problems
     .filter(({ code, path }) => code !== "field-missing" || path.length > 1 || !wrongPlaces.has(path[0]))
-    .filter(({ code, path }) => code !== "field-missing" || path[0] !== "schedule" || !wrongPlaces.has("every"))
+    .filter(
+      ({ code, path }) =>
+        code !== "field-missing" || path[0] !== "schedule" || !(wrongPlaces.has("every") || wrongPlaces.has("at")),
+    )
     .slice(0, LIMITS.problemsPerJob);
 }

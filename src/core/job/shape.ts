@@ -10,7 +10,9 @@ import { CLAUSE_WORDS } from "../decision/constraint/table.js";
 import type { ParameterForm } from "../decision/distribution/kind.js";
 import type { DistributionName } from "../decision/distribution/table.js";
 import { DISTRIBUTION_NAMES, parameterForms } from "../decision/distributions.js";
+import { HTTP_METHODS, REQUEST_CARRIERS } from "./choices.js";
 import { NOTIFY_OCCASIONS, WINDOW_DEADLINE } from "./definition.js";
+import { NAME_FORM } from "./pool.js";
 
 const GO_DURATION = "^(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(h|m|s|ms))+)$";
 const SIZE = "^[0-9]+(B|kB|MB|GB|KiB|MiB|GiB)$";
@@ -78,8 +80,6 @@ export const OUTPUT_SHAPE = z
   })
   .meta({ description: "Where the output of a run goes." });
 
-export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
-
 const HTTP_SHAPE = z
   .strictObject({
     url: text("http or https.", { examples: ["https://example.org/hook"] }),
@@ -106,13 +106,32 @@ const HTTP_SHAPE = z
         examples: ["2xx", [200, "202-204", 304]],
       })
       .optional(),
+    success_body: z
+      .strictObject({
+        contains: z.string().meta({ description: "A text that is somewhere in it." }).optional(),
+        pointer: text("Where in its JSON; RFC 6901, like /status.").optional(),
+        equals: z
+          .union([z.string(), z.number(), z.boolean(), z.null()])
+          .meta({ description: "What must be there." })
+          .optional(),
+      })
+      .meta({ description: "What the body of such an answer must be: contains, or pointer and equals." })
+      .optional(),
     signature: z
-      .strictObject({ secret_file: z.string().optional(), secret_env: z.string().optional() })
+      .strictObject({
+        secret_file: z.string().optional(),
+        secret_env: z.string().optional(),
+        secret_sealed: z.string().meta({ description: "As endpoints keep it: sealed by this daemon." }).optional(),
+      })
       .meta({ description: "Signs each request as a Standard Webhook, with the secret of a file or a variable." })
       .optional(),
     ca_file: text("Certificates to trust instead of the system's, as PEM.", { pattern: "^/" }).optional(),
     client_cert_file: text("Our own certificate, as PEM.", { pattern: "^/" }).optional(),
     client_key_file: text("The key of our own certificate, as PEM.", { pattern: "^/" }).optional(),
+    by: z
+      .enum(REQUEST_CARRIERS)
+      .meta({ description: "worker: not sent by the daemon; a worker of one's own comes for it. krond by default." })
+      .optional(),
   })
   .meta({ description: "A request to send, instead of a command to run." });
 
@@ -127,11 +146,17 @@ const NOTIFY_RULE_SHAPE = z
       .meta({ description: "true: every failed or missed run is told, not only the first of a row." })
       .optional(),
     late: durationText("Tells when no run has succeeded for this long; never by default.", ["26h"]).optional(),
+    after: z
+      .int()
+      .min(1)
+      .max(LIMITS.stopAfterFailures)
+      .meta({ description: "So many runs in a row have to fail before that is told; 1 by default." })
+      .optional(),
     command: z
       .array(z.string())
       .meta({ description: "Program and arguments; the message is JSON on its standard input." })
       .optional(),
-    webhook: HTTP_SHAPE.omit({ body: true, excerpt: true, max_response: true })
+    webhook: HTTP_SHAPE.omit({ body: true, excerpt: true, max_response: true, success_body: true, by: true })
       .meta({ description: "Where the message is sent to, as JSON; POST by default." })
       .optional(),
     format: z
@@ -158,7 +183,7 @@ const DST_SHAPE = z
       .meta({ description: "A wall time that a clock change repeats: two periods (default), or one of them." })
       .optional(),
   })
-  .meta({ description: "What clock changes do to the schedule." });
+  .meta({ description: "What clock changes do to the schedule; next and first where it names one time." });
 
 const WINDOW_SHAPE = z
   .strictObject({
@@ -232,6 +257,30 @@ const RETRY_SHAPE = z
     description: "Failed runs that are tried again, at the latest until the next period is due; none by default.",
   });
 
+function placeName(description: string, examples: readonly string[]): z.ZodString {
+  return text(description, { pattern: NAME_FORM.source, examples });
+}
+
+const STOP_SHAPE = z
+  .strictObject({
+    after_failures: z
+      .int()
+      .min(1)
+      .max(LIMITS.stopAfterFailures)
+      .meta({ description: "So many runs in a row that failed; until somebody resumes it." })
+      .optional(),
+    after_runs: z
+      .int()
+      .min(1)
+      .max(LIMITS.stopAfterRuns)
+      .meta({ description: "So many runs that it has begun by itself, further attempts included." })
+      .optional(),
+    at: text("From then on nothing begins. RFC 3339, in whole seconds.", {
+      examples: ["2026-12-31T23:00:00Z"],
+    }).optional(),
+  })
+  .meta({ description: "What the job pauses itself for; nothing by default." });
+
 /** Fields that may stand in a job and, for all jobs of a file, in `defaults`. */
 const SHARED_FIELDS = {
   timezone: text("IANA zone in which schedule and constraints are read; UTC by default.", {
@@ -250,6 +299,9 @@ const SHARED_FIELDS = {
   ]).optional(),
   policy: POLICY_SHAPE.optional(),
   retry: RETRY_SHAPE.optional(),
+  node: placeName("The node that runs it, where several share a store; any by default.", ["db1"]).optional(),
+  pool: placeName("The pool whose nodes may run it, where several share a store; any by default.", ["gpu"]).optional(),
+  stop: STOP_SHAPE.optional(),
   max_active: maxActive.optional(),
   shell: z
     .boolean()
@@ -297,15 +349,19 @@ export const JOB_SHAPE = z
       examples: ["prod/db-backup"],
     }),
     schedule: text(
-      "Cron: minute hour day month weekday; a macro such as @hourly; an interval, @every 90s; or @reboot.",
+      "Cron: minute hour day month weekday; a macro such as @hourly; an interval, @every 90s; one time, @at 2026-12-01T03:00; or @reboot.",
       {
         maxLength: LIMITS.expressionChars,
-        examples: ["0 3 * * *", "@hourly", "@every 90s", "@reboot"],
+        examples: ["0 3 * * *", "@hourly", "@every 90s", "@at 2026-12-01T03:00", "@reboot"],
       },
     ).optional(),
     every: durationText("A fixed interval from the start of one run to the next, instead of a schedule.", [
       "90s",
     ]).optional(),
+    at: text(
+      "One time instead of a schedule: a date and a time of day in the job's zone, or with an offset or Z; it runs once.",
+      { examples: ["2026-12-01T03:00", "2026-12-01T02:00:30Z"] },
+    ).optional(),
     ...SHARED_FIELDS,
     command: z
       .union([z.string(), z.array(z.string())])
@@ -319,7 +375,7 @@ export const JOB_SHAPE = z
     id: "Job",
     description: "One job: around when, how exactly, and what.",
     allOf: [
-      { oneOf: [{ required: ["schedule"] }, { required: ["every"] }] },
+      { oneOf: [{ required: ["schedule"] }, { required: ["every"] }, { required: ["at"] }] },
       { oneOf: [{ required: ["command"] }, { required: ["http"] }] },
     ],
   });

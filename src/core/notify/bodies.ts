@@ -12,16 +12,17 @@ const WORDS: Readonly<Record<Message["event"], string>> = {
   group: "messages",
 };
 
-function eventsOf(message: Message): readonly Message[] {
+/** Of a group those that it spells out. */
+export function eventsOf(message: Message): readonly Message[] {
   return message.event === "group" ? (message["events"] as readonly Message[]) : [message];
 }
 
-/** One line: what became of which job. */
-export function headline(message: Message): string {
+/** One line: what became of which job. `labelOf`: what people call it. */
+export function headline(message: Message, labelOf: (identity: string) => string = (identity) => identity): string {
   if (message.event === "group") return `${String(message["count"])} ${WORDS.group}`;
   const { identity, event, result } = message;
   const detail = result === undefined || event === "recovered" ? "" : ` (${result})`;
-  return `${identity} ${WORDS[event]}${detail}`;
+  return `${labelOf(identity)} ${WORDS[event]}${detail}`;
 }
 
 export interface MailPlace {

@@ -3,6 +3,7 @@
  * and when it is over, so that a job that fails all night is two messages and not eighty.
  */
 import type { NotifyOccasion, NotifyRule } from "../job/definition.js";
+import { notStarted } from "../period/reasons.js";
 import {
   type Ending,
   type EndingFields,
@@ -20,11 +21,34 @@ export type TroubleKind = "failure" | "missed" | "late";
 export interface Trouble {
   readonly kind: TroubleKind;
   readonly sinceAt: EpochMs;
+  /** So many runs in a row have failed, and somebody waits for more of them. Absent: everybody was told. */
+  readonly counted?: Counted;
+}
+
+interface Counted {
+  readonly failures: number;
+  /** Those waits, by name, of which everybody was told. */
+  readonly told: readonly string[];
+}
+
+/** For how many failed runs in a row somebody waits who is told of them. */
+export interface Wait {
+  readonly failures: number;
+  /** Whoever is told that the job is late knows earlier than others who wait for as many. */
+  readonly name: string;
+}
+
+interface Occasions {
+  readonly occasions: readonly NotifyOccasion[];
+  readonly isRepeated: boolean;
+  readonly trouble: Trouble | null;
+  /** Failed runs with this one, and who was told before it. Absent: everybody was told, or waits for nothing. */
+  readonly counted?: Counted;
 }
 
 /** What is worth a word, as far as the facts of one step say it. */
 export interface Happening {
-  readonly kind: "started" | "succeeded" | "failed" | "missed";
+  readonly kind: "started" | "succeeded" | "failed" | "missed" | "not_started" | "stopped";
   readonly at: EpochMs;
   /** The period or slot; of periods that nobody looked at, the last one. */
   readonly periodId: string;
@@ -60,7 +84,7 @@ export function happeningOf(fact: LedgerFact): Happening | null {
     }
     case "outcome": {
       const { outcome, reason, periodId } = fact;
-      if (outcome !== "missed" && outcome !== "unschedulable") return null;
+      if (outcome !== "missed" && outcome !== "unschedulable" && reason !== "failover_fenced") return null;
       return { ...NOTHING, kind: "missed", at, periodId, outcome, reason, result: reason ?? outcome };
     }
     case "periods_not_evaluated": {
@@ -68,6 +92,32 @@ export function happeningOf(fact: LedgerFact): Happening | null {
       if (fact.reason === "paused" || fact.reason === "hinted") return null;
       const { count, lastAt, reason = "down" } = fact;
       return { ...NOTHING, kind: "missed", at, periodId: formatInstant(lastAt), count, result: reason, reason };
+    }
+    case "start_failed": {
+      const { slotAt, source, code } = fact;
+      const reason = notStarted(code);
+      return { ...NOTHING, kind: "not_started", at, periodId: formatInstant(slotAt), source, result: reason, reason };
+    }
+    case "slot_closed": {
+      const { outcome, reason, slotAt, source } = fact;
+      // C12: whether it has run nobody knows.
+      if (outcome !== "missed" && reason !== "failover_fenced") return null;
+      return {
+        ...NOTHING,
+        kind: "missed",
+        at,
+        periodId: formatInstant(slotAt),
+        source,
+        outcome,
+        reason,
+        result: reason,
+      };
+    }
+    case "paused": {
+      // S51: an end that was agreed on is no trouble.
+      if (fact.stoppedFor !== "failures") return null;
+      const { reason } = fact;
+      return { ...NOTHING, kind: "stopped", at, periodId: formatInstant(at), reason, result: `paused: ${reason}` };
     }
     case "retry_dropped":
       // S43: the failure was held back for it, see `happeningsOf`.
@@ -97,27 +147,64 @@ function resultText(ending: Ending): string {
   return /^\d+$/.test(text) ? `exit ${text}` : text;
 }
 
-/** Of which occasions a happening is one, for a job that is in this trouble (null: in none), and what it is in after it. */
+/**
+ * Of which occasions a happening is one, for a job that is in this trouble (null: in none), and what it is in after it.
+ * `awaited`: what they wait for who are told of failed runs.
+ */
 export function occasionsOf(
   { kind, at }: Pick<Happening, "kind" | "at">,
   trouble: Trouble | null,
-): { readonly occasions: readonly NotifyOccasion[]; readonly isRepeated: boolean; readonly trouble: Trouble | null } {
+  awaited: readonly Wait[] = FIRST,
+): Occasions {
+  // What is no failed run is told whoever waits for some, and then they know.
+  const counted = trouble?.counted === undefined ? {} : { counted: { ...trouble.counted, failures: ALL } };
   switch (kind) {
     case "started":
       return { occasions: ["start"], isRepeated: false, trouble };
     case "succeeded": {
       const recovered = trouble === null ? [] : (["recovered"] as const);
-      return { occasions: [...recovered, "success", "output"], isRepeated: false, trouble: null };
+      return { occasions: [...recovered, "success", "output"], isRepeated: false, trouble: null, ...counted };
     }
     case "failed":
+      return failed(at, trouble, awaited);
+    case "not_started":
+      // S46: nothing has run, so that there is nothing that it could have printed.
       return {
-        occasions: ["failure", "output"],
+        occasions: ["failure"],
         isRepeated: trouble?.kind === "failure",
         trouble: into("failure", at, trouble),
+        ...counted,
       };
+    case "stopped":
+      // S51: that it fails was told; that it is not tried any more is news, once.
+      return { occasions: ["failure"], isRepeated: false, trouble: into("failure", at, trouble) };
     default:
       return { occasions: ["missed"], isRepeated: trouble?.kind === "missed", trouble: into("missed", at, trouble) };
   }
+}
+
+const FIRST: readonly Wait[] = [{ failures: 1, name: "1" }];
+const ALL = Number.POSITIVE_INFINITY;
+const NONE_YET: Counted = { failures: 0, told: [] };
+
+/** One more in the row, until everybody was told of the trouble. */
+function failed(at: EpochMs, trouble: Trouble | null, awaited: readonly Wait[]): Occasions {
+  const occasions = ["failure", "output"] as const;
+  const inTrouble = into("failure", at, trouble);
+  const before = trouble === null ? NONE_YET : trouble.counted;
+  if (before === undefined) return { occasions, isRepeated: trouble?.kind === "failure", trouble: inTrouble };
+  const counted = { failures: before.failures + 1, told: before.told };
+  const reached = awaited.filter(({ failures }) => failures <= counted.failures);
+  return { occasions, isRepeated: true, trouble: knownTo({ ...inTrouble, counted }, reached, awaited), counted };
+}
+
+/** A trouble of which these, of all who wait, know from now on. */
+export function knownTo(trouble: Trouble, knowing: readonly Wait[], awaited: readonly Wait[]): Trouble {
+  const { kind, sinceAt, counted } = trouble;
+  if (counted === undefined) return trouble;
+  const told = [...new Set([...counted.told, ...knowing.map(({ name }) => name)])];
+  const isOver = awaited.every(({ name }) => told.includes(name));
+  return isOver ? { kind, sinceAt } : { kind, sinceAt, counted: { ...counted, told } };
 }
 
 /** Since when: the first of a row of troubles, of whatever kind. */
@@ -128,14 +215,29 @@ function into(kind: TroubleKind, at: EpochMs, trouble: Trouble | null): Trouble 
 /** Which rules tell which of the occasions. */
 export function toldBy(
   rules: readonly NotifyRule[],
-  { occasions, isRepeated }: { readonly occasions: readonly NotifyOccasion[]; readonly isRepeated: boolean },
+  { occasions, isRepeated, counted }: Omit<Occasions, "trouble">,
 ): readonly { readonly rule: NotifyRule; readonly occasion: NotifyOccasion }[] {
   const isTrouble = (occasion: NotifyOccasion): boolean => occasion === "failure" || occasion === "missed";
   return rules.flatMap((rule) => {
-    const told = occasions.filter((occasion) => rule.on.includes(occasion));
-    const fresh = told.filter((occasion) => !isTrouble(occasion) || !isRepeated || rule.repeat);
-    return fresh.map((occasion) => ({ rule, occasion }));
+    const { failures, name } = waitOf(rule);
+    const wasTold = counted === undefined || counted.told.includes(name);
+    const isReached = counted === undefined || failures <= counted.failures;
+    const isDue = (occasion: NotifyOccasion): boolean => {
+      if (occasion === "recovered") return wasTold;
+      if (!isTrouble(occasion)) return true;
+      return isReached && (!isRepeated || !wasTold || rule.repeat);
+    };
+    const told = occasions.filter((occasion) => rule.on.includes(occasion) && isDue(occasion));
+    return told.map((occasion) => ({ rule, occasion }));
   });
+}
+
+export function awaitedBy(rules: readonly NotifyRule[]): readonly Wait[] {
+  return [...new Map(rules.map(waitOf).map((wait) => [wait.name, wait])).values()];
+}
+
+function waitOf({ after = 1, lateMs }: NotifyRule): Wait {
+  return { failures: after, name: lateMs === null ? `${after}` : `${after}, late ${lateMs}` };
 }
 
 /** How long without a success is too long, for each rule that asks; no two of them the same. */

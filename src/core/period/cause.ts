@@ -49,6 +49,6 @@ function lostOver(lost: readonly LostTime[], limitAt: EpochMs): LostTime | null 
 
 /** S13: why these were passed over; null: nobody was there, or nobody knows. */
 export function gapCause({ firstAt, lastAt }: PeriodGap, lost: readonly LostTime[]): GapReason | null {
-  const over = lost.findLast(({ fromAt, untilAt }) => fromAt <= lastAt && firstAt <= untilAt);
+  const over = lost.findLast(({ fromAt, untilAt }) => fromAt <= lastAt && firstAt < untilAt);
   return over === undefined || over.cause === "down" ? null : over.cause;
 }

@@ -6,7 +6,7 @@ import { type CompiledRule, hasPeriods } from "../decision/model.js";
 import { type NextOccasion, nextOccasion } from "../governor/governor.js";
 import type { EpochMs } from "../time/instant.js";
 import { type CronOccasion, cronOccasion, type Occasion, type SlotSource, slotOccasion } from "./occasion.js";
-import { isSlotTaken, type JobStanding } from "./policy.js";
+import { freeSlotAt, type JobStanding } from "./policy.js";
 import { retryOccasion } from "./retried.js";
 
 export function isGoverned(compiled: CompiledRule, { hints, retry }: JobStanding): boolean {
@@ -33,16 +33,17 @@ export function governedOccasion(
 ): Occasion | null {
   const planned = plannedOccasion(compiled, standing, cron, now);
   if (isHinted(standing, now)) return planned;
-  if (compiled.isReboot && standing.boot !== undefined) return bootOccasion(standing.boot);
+  if (compiled.isReboot && standing.boot !== undefined) return bootOccasion(standing.boot, now);
   if (standing.retry === undefined) return planned;
   // S43: a failed run is tried again before anything else is due; what is due goes first.
   const retry = retryOccasion(compiled, standing, now);
   return retry !== null && (planned === null || Math.max(retry.dueAt, now) < planned.dueAt) ? retry : planned;
 }
 
-/** S44: due since the daemon first looked. The slot names the boot, whatever the clock did since the one before. */
-function bootOccasion({ slotAt, at }: NonNullable<JobStanding["boot"]>): Occasion {
-  return { ...slotOccasion("reboot", slotAt, at), chosenAt: at };
+/** S44: due since the daemon first looked. The slot names the boot, whatever the clock did since the one before, or since then. */
+function bootOccasion({ slotAt, at }: NonNullable<JobStanding["boot"]>, now: EpochMs): Occasion {
+  const dueAt = Math.min(at, now);
+  return { ...slotOccasion("reboot", slotAt, dueAt), chosenAt: dueAt };
 }
 
 function plannedOccasion(
@@ -78,9 +79,14 @@ function occasionOf(next: NextOccasion, period: CronOccasion | null, { slots }: 
   return period === null || at <= period.dueAt ? period : cronOccasion(period.decision, at);
 }
 
-/** S40: a slot that was claimed is never planned again, whatever the clock says by now. */
+/**
+ * S40: a slot that was claimed is never planned again, whatever the clock says by now. Where the clock is behind an older slot,
+ * the next of an interval is named after that one; a single run has no other instant.
+ */
 function untaken(source: SlotSource, slotAt: EpochMs, at: EpochMs, slots: JobStanding["slots"]): Occasion | null {
-  return isSlotTaken(slots, source, slotAt) ? null : slotOccasion(source, slotAt, at);
+  const freeAt = freeSlotAt(slots, source, slotAt);
+  if (freeAt === slotAt) return slotOccasion(source, slotAt, at);
+  return source === "hint-oneshot" ? null : { ...slotOccasion(source, freeAt, at), chosenAt: Math.min(slotAt, at) };
 }
 
 /** When the first of the hints on record ends, or has ended; null: there is none. */

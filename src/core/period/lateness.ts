@@ -65,3 +65,8 @@ export function retryAt(failures: number, limitAt: EpochMs, now: EpochMs): Epoch
   const closesAt = Math.max(limitAt + SECOND_MS, now);
   return Math.min(now + retryDelayMs(failures), closesAt);
 }
+
+/** S18, S24: what is further away than any delay was planned by a clock that was ahead of this one: it is due. */
+export function isRetryDue(retryAt: EpochMs, now: EpochMs): boolean {
+  return now >= retryAt || retryAt > now + RETRY_LONGEST_MS;
+}

@@ -84,6 +84,11 @@ export function isAskedSource(recorded: string | null): recorded is AskedSource 
   return ASKED_SOURCES.some((source) => source === recorded);
 }
 
+/** The period itself, whatever holds it back. */
+export function liveOf(occasion: Occasion | null): CronOccasion | null {
+  return occasion?.source === "cron" ? cronOccasion(occasion.decision) : null;
+}
+
 /** The nominal time, of a period of the schedule. */
 export function periodOf(occasion: Occasion | null): EpochMs | null {
   return occasion?.source === "cron" ? occasion.slotAt : null;

@@ -89,7 +89,7 @@ export function planAfter(compiled: CompiledRule, marks: PeriodMarks, passedAt: 
 }
 
 /** The unhandled periods before `currentAt`, leaving out those whose whole window lies before the definition (S14). */
-function gapBefore(compiled: CompiledRule, marks: PeriodMarks, currentAt: EpochMs): PeriodGap | null {
+export function gapBefore(compiled: CompiledRule, marks: PeriodMarks, currentAt: EpochMs): PeriodGap | null {
   const bornAt = latest(bornAfter(compiled, marks.definedAt), bornAfter(compiled, marks.evaluatesFromAt ?? null));
   const afterAt = latest(latest(marks.lastHandledAt, bornAt), toldUpTo(compiled, marks.sinceAt ?? null));
   const firstAt = afterAt === null ? null : nextPeriod(compiled, afterAt);

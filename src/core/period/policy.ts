@@ -8,7 +8,7 @@ import type { Decision } from "../decision/model.js";
 import { UNSCHEDULABLE_REASON } from "../decision/record.js";
 import type { HintsInForce } from "../governor/governor.js";
 import type { Policy } from "../job/definition.js";
-import { type EpochMs, floorToSecond, HOUR_MS, parseInstant, SECOND_MS } from "../time/instant.js";
+import { type EpochMs, floorToSecond, HOUR_MS, instantOrNull, MINUTE_MS, SECOND_MS } from "../time/instant.js";
 import type { MissedCause } from "./cause.js";
 import { deadlineAt, deadlineMsOf, isPast, startLimitAt } from "./lateness.js";
 import { dueAt, isPeriod, type Occasion, type OccasionSource } from "./occasion.js";
@@ -190,6 +190,9 @@ export function triedUntilAt(occasion: Occasion, { deadlineMs }: Policy, heldUnt
   return deadlineAt(chosenAt, deadlineMsOf(deadlineMs, decision), heldUntilAt);
 }
 
+/** S51: the end of a pause that ends by itself never: until somebody resumes the job. The last second that there is. */
+export const FOR_GOOD_AT: EpochMs = 253_402_300_799_000;
+
 export function isPaused(standing: JobStanding, now: EpochMs): boolean {
   return standing.pausedUntilAt !== null && now < standing.pausedUntilAt;
 }
@@ -231,13 +234,26 @@ function isOccasionTaken({ slots }: JobStanding, { source, slotAt }: Occasion): 
 }
 
 export function isSlotTaken(slots: JobStanding["slots"], source: string, slotAt: EpochMs): boolean {
-  if (slots === undefined || !Object.hasOwn(slots, source)) return false;
-  const last = parseInstant(slots[source] ?? "");
-  return last.ok && slotAt <= last.value;
+  const newestAt = newestSlotAt(slots, source);
+  return newestAt !== null && slotAt <= newestAt;
+}
+
+/** null: the source has had none. */
+export function newestSlotAt(slots: JobStanding["slots"], source: string): EpochMs | null {
+  return slots === undefined || !Object.hasOwn(slots, source) ? null : instantOrNull(slots[source]);
+}
+
+/** S40: what a slot of this instant is to be called: where the clock is behind an older one of the source, it follows that. */
+export function freeSlotAt(slots: JobStanding["slots"], source: string, slotAt: EpochMs): EpochMs {
+  const newestAt = newestSlotAt(slots, source);
+  return newestAt === null || slotAt > newestAt ? slotAt : newestAt + 1;
 }
 
 /** S14: adding or editing a job never fires the past, nor does the end of a pause, or of a hint in its place. */
-function passedOverReason(standing: JobStanding, decision: Decision): "before_definition" | "not_evaluated" | null {
+export function passedOverReason(
+  standing: JobStanding,
+  decision: Decision,
+): "before_definition" | "not_evaluated" | null {
   if (isBeforeDefinition(standing, decision)) return "before_definition";
   return isBeforeEvaluation(standing, decision) ? "not_evaluated" : null;
 }
@@ -252,6 +268,8 @@ export function isBeforeDefinition(standing: JobStanding, decision: Decision): b
 
 /** Less far ahead, the instants in between were passed over once already, and that stands. */
 export const EVALUATION_AHEAD_MS = HOUR_MS;
+/** Less far ahead a run is waited for: a clock that is corrected by seconds changes no pace. */
+export const RUN_AHEAD_MS = 2 * MINUTE_MS;
 
 /** S14: it was dated by a clock that ran ahead. */
 export function isDatedAhead(standing: JobStanding, now: EpochMs): boolean {
@@ -260,15 +278,22 @@ export function isDatedAhead(standing: JobStanding, now: EpochMs): boolean {
   return (
     (definedAt !== null && definedAt > now) ||
     (evaluatesFromAt !== null && evaluatesFromAt > latestAt) ||
-    (lastRunAt !== null && lastRunAt > latestAt) ||
+    (lastRunAt !== null && lastRunAt > now + RUN_AHEAD_MS) ||
     slotsAhead(slots, latestAt).length > 0
   );
 }
 
-/** S40: sources whose newest slot is later. Not boots (S44): they are told apart without a clock, and none waits for one. */
+const WAITS_FOR_NO_CLOCK: ReadonlySet<string> = new Set(["reboot", "manual"]);
+
+/**
+ * S40: sources whose newest slot is later. Not boots (S44): they are told apart without a clock, and none waits for one. Nor
+ * what somebody asks for: that names its instant itself, and is never to run twice.
+ */
 export function slotsAhead(slots: JobStanding["slots"], latestAt: EpochMs): readonly string[] {
   if (slots === undefined) return [];
-  return Object.keys(slots).filter((source) => source !== "reboot" && isSlotTaken(slots, source, latestAt + 1));
+  return Object.keys(slots).filter(
+    (source) => !WAITS_FOR_NO_CLOCK.has(source) && isSlotTaken(slots, source, latestAt + 1),
+  );
 }
 
 /** It was due in a pause, or while a hint was in force. */

@@ -17,18 +17,21 @@ export const MISSED_REASONS = [
 ] as const;
 export type PlainMissedReason = (typeof MISSED_REASONS)[number];
 
-const NOT_STARTED = "not_started:";
+export const NOT_STARTED = "not_started:";
 /** S24: a start was tried, and this is what stood in its way. */
 export type NotStartedReason = `${typeof NOT_STARTED}${ErrorCode}`;
 export type MissedReason = PlainMissedReason | NotStartedReason;
 
 /** Runs that go on are what kept it from running. */
 export const CONCURRENCY_REASONS = ["concurrency_forbid", "too_many_active"] as const;
-export const SKIPPED_REASONS = [...CONCURRENCY_REASONS, "state_recovered"] as const;
+/** It was due when what is on record may have been lost. */
+export const FENCE_REASONS = ["state_recovered", "failover_fenced"] as const;
+export type FenceReason = (typeof FENCE_REASONS)[number];
+export const SKIPPED_REASONS = [...CONCURRENCY_REASONS, ...FENCE_REASONS] as const;
 export type SkippedReason = (typeof SKIPPED_REASONS)[number];
 
 /** S13, S17, S41: why periods were passed over. Where nobody was there, a record names no reason. */
-export const GAP_REASONS = ["hinted", "paused", "stalled", "clock_jump"] as const;
+export const GAP_REASONS = ["hinted", "paused", "stalled", "clock_jump", "failover_fenced"] as const;
 export type GapReason = (typeof GAP_REASONS)[number];
 
 /** Of what an operator or the definition did; no outcome goes with them, or one that was there before. */
@@ -48,6 +51,8 @@ export const REASON_TEXTS: Readonly<Record<PlainReason, string>> = {
   concurrency_forbid: "an earlier run was still going, and the job forbids concurrent runs",
   too_many_active: "as many runs as max_active allows were going already",
   state_recovered: "its state was lost, and repeating a run was ruled out",
+  failover_fenced:
+    "another database server had taken over, which may have forgotten that it ran, and repeating a run was ruled out",
   rewound: "an operator moved the state back",
   before_definition: "it was due before the definition came into force",
 };
@@ -57,6 +62,7 @@ export const GAP_TEXTS: Readonly<Record<GapReason, string>> = {
   paused: "the job was paused",
   stalled: "the daemon was there and stood still: the machine was busy or stopped",
   clock_jump: "the clock went over them: it was set forward, or the machine slept",
+  failover_fenced: "another database server had taken over, which may have forgotten that they ran",
 };
 
 /** Of a record: a reason that this version does not know is its own text. */

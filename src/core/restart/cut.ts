@@ -4,6 +4,8 @@
  * quotation mark has a backslash in front.
  */
 
+import { ANY_POOL, poolOfNode } from "../job/pool.js";
+
 /** Where a canonical text begins. */
 const FIRST = '{"identity":"';
 const SECOND = '","schedule":"';
@@ -60,10 +62,35 @@ const AFTER_HISTORY = ['],"DefinedAt":"', '],"LastReason":"', '],"LastSlot":{'] 
  */
 export function withoutHistory(text: string): string | null {
   const start = text.indexOf(HISTORY);
-  const end = Math.max(...AFTER_HISTORY.map((mark) => text.lastIndexOf(mark)));
+  const end = historyEnd(text);
   // Where something runs another list may follow and be cut out too; what runs stands before and is seen.
   if (start < 0 || end < start) return null;
   return text.slice(0, start) + text.slice(end + 1);
+}
+
+function historyEnd(text: string): number {
+  return Math.max(...AFTER_HISTORY.map((mark) => text.lastIndexOf(mark)));
+}
+
+const NO_HISTORY = ',"History":[]';
+const ENTRY = '{"PeriodID":"';
+
+/**
+ * The newest entry of the history of a document of which nothing runs; empty: there is none. null where that cannot be
+ * told, and the whole text is to be parsed: what runs may stand behind the history, and looks like an entry of it.
+ */
+export function newestEntryText(text: string): string | null {
+  if (text.startsWith(NO_HISTORY, text.indexOf(HISTORY))) return "";
+  const end = historyEnd(text);
+  const start = end < 0 ? -1 : text.lastIndexOf(ENTRY, end);
+  return start < 0 || text.includes(',"ActiveExecution":{') ? null : text.slice(start, end);
+}
+
+const USUAL_SUCCESS = '"success":["2xx"]';
+
+/** Of a canonical definition text: whether it is one of a request that succeeds as most of them do. */
+export function hasUsualSuccess(text: string): boolean {
+  return text.includes(USUAL_SUCCESS);
 }
 
 const WITHOUT_DEADLINE = '"deadline":"0s","suspend":false';
@@ -71,6 +98,28 @@ const WITHOUT_DEADLINE = '"deadline":"0s","suspend":false';
 /** Of a canonical definition text: whether the job is run, and only in its very second. */
 export function isWithoutDeadline(text: string): boolean {
   return text.includes(WITHOUT_DEADLINE);
+}
+
+const [BEFORE_NODE, BEFORE_POOL] = [',"node":"', ',"pool":"'];
+
+/** Of a canonical definition text: the pool whose nodes run the job. Their names need no escapes. */
+export function poolIn(text: string): string {
+  const policyAt = text.indexOf(AFTER_RULE);
+  // A policy has nothing inside that closes one.
+  const at = policyAt < 0 ? -1 : text.indexOf("}", policyAt) + 1;
+  if (text.startsWith(BEFORE_NODE, at)) return poolOfNode(upToQuote(text, at + BEFORE_NODE.length));
+  return text.startsWith(BEFORE_POOL, at) ? upToQuote(text, at + BEFORE_POOL.length) : ANY_POOL;
+}
+
+function upToQuote(text: string, start: number): string {
+  return text.slice(start, text.indexOf('"', start));
+}
+
+const STOP = ',"stop":{';
+
+/** Of a canonical definition text: whether the job may stop by itself (S51), which takes more than its rule to know. */
+export function mayStop(text: string): boolean {
+  return text.includes(STOP);
 }
 
 const WEBHOOK = '"webhook":{';

@@ -4,6 +4,7 @@
  * history, and 11 where there are twenty runs.
  */
 
+import { fieldsIn } from "../base/fields.js";
 import type { JobStanding } from "../period/policy.js";
 import {
   activeStates,
@@ -22,6 +23,9 @@ export interface DocumentMarks extends JobStanding {
   readonly definitionHash: string | null;
   readonly isRemoved: boolean;
   readonly hasRuns: boolean;
+  readonly outcome: StateDocument["LastOutcome"];
+  /** S46. */
+  readonly hasStartFailure: boolean;
 }
 
 export function marksOf(document: StateDocument): DocumentMarks {
@@ -31,6 +35,8 @@ export function marksOf(document: StateDocument): DocumentMarks {
     definitionHash: document.DefinitionHash ?? null,
     isRemoved: document.RemovedAt !== undefined,
     hasRuns: activeStates(document).length > 0,
+    outcome: document.LastOutcome,
+    hasStartFailure: document.StartFailure !== undefined,
   };
 }
 
@@ -69,7 +75,18 @@ export function marksOfUsual(text: string): DocumentMarks | null {
     lastRunAt,
     slots,
   };
-  return { ...standing, hints: undefined, identity, definitionHash, isRemoved: false, hasRuns: false };
+  const outcome = raw["LastOutcome"] as Outcome | "";
+  const hasStartFailure = raw["StartFailure"] !== undefined;
+  return {
+    ...standing,
+    hints: undefined,
+    identity,
+    definitionHash,
+    isRemoved: false,
+    hasRuns: false,
+    outcome,
+    hasStartFailure,
+  };
 }
 
 type RawDocument = Readonly<Record<string, unknown>>;
@@ -79,16 +96,7 @@ const SHORT_CHARS = 700;
 
 function parseWithoutHistory(text: string): RawDocument | null {
   const shorter = text.length < SHORT_CHARS ? null : withoutHistory(text);
-  return (shorter === null ? null : parseObject(shorter)) ?? parseObject(text);
-}
-
-function parseObject(text: string): RawDocument | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as RawDocument) : null;
-  } catch {
-    return null;
-  }
+  return (shorter === null ? null : fieldsIn(shorter)) ?? fieldsIn(text);
 }
 
 /** Fields that most documents lack, and those whose form is judged by the full reader. */

@@ -10,7 +10,14 @@ import { governedOccasion, isGoverned, nextHintEndAt } from "../period/governed.
 import { deadlineAt, deadlineMsOf, isPast } from "../period/lateness.js";
 import { type CronOccasion, cronOccasion, type Occasion } from "../period/occasion.js";
 import { nextPeriod, openingAt, planOnReturn } from "../period/periods.js";
-import { isBeforeDefinition, isBeforeEvaluation, isDatedAhead, isPaused, type JobStanding } from "../period/policy.js";
+import {
+  FOR_GOOD_AT,
+  isBeforeDefinition,
+  isBeforeEvaluation,
+  isDatedAhead,
+  isPaused,
+  type JobStanding,
+} from "../period/policy.js";
 import { isRetryWanted } from "../period/retried.js";
 import type { EpochMs } from "../time/instant.js";
 
@@ -34,10 +41,12 @@ export interface OutlookRule {
   readonly isSuspended: boolean;
   /** How late a period may still start, where that is asked: after a pause that catches up. */
   readonly deadlineMs?: Policy["deadlineMs"];
+  /** S51: from then on it is to be paused for good. Absent or null: never. */
+  readonly stopAt?: EpochMs | null;
 }
 
 export function outlook(rule: OutlookRule, standing: JobStanding, now: EpochMs): Outlook {
-  if (isOver(standing, now) || isDatedAhead(standing, now)) {
+  if (isOver(standing, now) || isDatedAhead(standing, now) || isToStop(rule, standing, now)) {
     return ACT;
   }
   try {
@@ -51,6 +60,8 @@ export function outlook(rule: OutlookRule, standing: JobStanding, now: EpochMs):
 /** The occasion that is still to come, whatever is to be done about the present one. */
 export function aheadOf(rule: OutlookRule, standing: JobStanding, now: EpochMs): Occasion | null {
   if (standing.pausedUntilAt !== null && isPaused(standing, now)) {
+    // S51: nobody knows when.
+    if (standing.pausedUntilAt === FOR_GOOD_AT) return null;
     return afterPause(rule, standing, standing.pausedUntilAt);
   }
   const look = outlook(rule, standing, now);
@@ -84,6 +95,11 @@ function afterPause(rule: OutlookRule, standing: JobStanding, endAt: EpochMs): O
 function isOver({ pausedUntilAt, hints }: JobStanding, now: EpochMs): boolean {
   const hintEndAt = nextHintEndAt(hints);
   return (pausedUntilAt !== null && now >= pausedUntilAt) || (hintEndAt !== null && now >= hintEndAt);
+}
+
+/** S51: its last instant has passed, and that is not on record yet. */
+function isToStop({ stopAt = null }: OutlookRule, { pausedUntilAt }: JobStanding, now: EpochMs): boolean {
+  return stopAt !== null && now >= stopAt && pausedUntilAt !== FOR_GOOD_AT;
 }
 
 /** What the schedule alone has next. */

@@ -5,7 +5,9 @@
  */
 
 import { memoised } from "../base/memo.js";
+import { isOnce } from "../cron/at.js";
 import { parseKronCron } from "../cron/kron-dialect.js";
+import { compileOnce, parseOnce } from "../cron/once.js";
 import { compileSchedule, type Schedule } from "../cron/schedule.js";
 import type { CompiledRule } from "../decision/model.js";
 import type { DstRule } from "../time/dst.js";
@@ -38,9 +40,16 @@ const scheduleOf = memoised(
   (key): Schedule | null => {
     const [timezone = "", gap = "", overlap = "", ...rest] = key.split("|");
     const text = rest.join("|");
-    const [fields, zone] = [parseKronCron(text), zoneOf(timezone)];
-    if (!fields.ok || !zone.ok || fields.value.text !== text) return null;
-    return compileSchedule(fields.value, zone.value, { gap, overlap } as DstRule);
+    const zone = zoneOf(timezone);
+    if (!zone.ok) return null;
+    const dst = { gap, overlap } as DstRule;
+    if (isOnce(text)) {
+      const time = parseOnce(text);
+      return time.ok && time.value.text === text ? compileOnce(time.value, zone.value, dst) : null;
+    }
+    const fields = parseKronCron(text);
+    if (!fields.ok || fields.value.text !== text) return null;
+    return compileSchedule(fields.value, zone.value, dst);
   },
   { entries: 50_000, chars: 512 },
 );

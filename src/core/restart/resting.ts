@@ -5,6 +5,7 @@
  */
 
 import type { ErrorCode } from "../base/errors/registry.js";
+import { jsonIn } from "../base/fields.js";
 import { compileRule } from "../decision/compile.js";
 import type { CompiledRule } from "../decision/model.js";
 import { sha256Hex } from "../decision/seed.js";
@@ -12,12 +13,14 @@ import { definitionFromCanonical } from "../job/canonical.js";
 import { type ContentHash, contentHashOf } from "../job/content-hash.js";
 import type { JobDefinition } from "../job/definition.js";
 import { canonicalRuleText, readJobDefinition } from "../job/schema.js";
-import { periodOf } from "../period/occasion.js";
+import { type CronOccasion, liveOf, periodOf } from "../period/occasion.js";
 import { parseDocument } from "../state/parse.js";
 import { type EpochMs, floorToSecond } from "../time/instant.js";
-import { canonicalParts } from "./cut.js";
+import { canonicalParts, mayStop } from "./cut.js";
+import { type PackedGlance, type Past, packGlance, plannedGlance } from "./glance.js";
 import { type DocumentMarks, marksOf, marksOfUsual } from "./marks.js";
 import { outlook } from "./outlook.js";
+import { pastIn } from "./past-in.js";
 import { restingRule } from "./resting-rule.js";
 
 /** In the order of their numbers. */
@@ -74,6 +77,8 @@ export interface PlannedRow {
   readonly liveAt: EpochMs | null;
   /** When the clock next changes something; null: never, or the job is not QUIET. */
   readonly wakeAt: EpochMs | null;
+  /** null: the job is not QUIET. */
+  readonly glance: PackedGlance | null;
   readonly trouble: Trouble | null;
 }
 
@@ -98,7 +103,10 @@ export function planJob(job: StoredJob, rules: PlanRules): PlannedRow {
   if (marks === null || marks.isRemoved || !rule.hashes(marks.definitionHash)) {
     return rowOf(identity, "DEFINE", contentHash);
   }
-  return planQuiet(identity, contentHash, marks, rule, rules.now);
+  const { key, isDocumentIntact } = job;
+  const isOwn = rules.isChecked && isDocumentIntact;
+  const past = (): Past => pastIn({ key, documentText: documentText ?? "", definitionText, isOwn });
+  return planQuiet({ identity, contentHash, marks, rule, past }, rules.now);
 }
 
 const NO_CONTENT: ContentHash = { high: 0, low: 0 };
@@ -112,7 +120,7 @@ function rowOf(
   contentHash: ContentHash,
   trouble: Trouble | null = null,
 ): PlannedRow {
-  return { identity, standing, contentHash, liveAt: null, wakeAt: null, trouble };
+  return { identity, standing, contentHash, liveAt: null, wakeAt: null, glance: null, trouble };
 }
 
 /**
@@ -132,16 +140,18 @@ function readMarks(job: StoredJob, text: string, { isChecked }: PlanRules): Docu
 interface KnownRule {
   readonly compiled: CompiledRule;
   readonly isSuspended: boolean;
+  /** S51: null: never. */
+  readonly stopAt: EpochMs | null;
   /** Whether this is the hash of the rule (S14). */
   hashes(hash: string | null): boolean;
 }
 
 function readRule(text: string, identity: string, { isChecked, isCurrent }: PlanRules): KnownRule | Trouble {
-  const parts = isChecked && isCurrent ? canonicalParts(text, identity) : null;
+  const parts = isChecked && isCurrent && !mayStop(text) ? canonicalParts(text, identity) : null;
   const compiled = parts === null ? null : restingRule(identity, parts.ruleTail);
   if (parts !== null && compiled !== null) {
     const { isSuspended, ruleText } = parts;
-    return { compiled, isSuspended, hashes: (hash) => sha256Hex(ruleText) === hash };
+    return { compiled, isSuspended, stopAt: null, hashes: (hash) => sha256Hex(ruleText) === hash };
   }
   const definition = isChecked && isCurrent ? definitionOrNull(text) : null;
   return definition?.identity === identity ? ruleOf(definition, text) : readWholly(text, identity);
@@ -156,7 +166,7 @@ function definitionOrNull(text: string): JobDefinition | null {
 }
 
 function readWholly(text: string, identity: string): KnownRule | Trouble {
-  const raw = parsed(text);
+  const raw = jsonIn(text);
   const read = readJobDefinition(raw, undefined, { mayUseReservedPrefix: true });
   if (!read.ok) {
     const [problem] = read.error;
@@ -166,33 +176,29 @@ function readWholly(text: string, identity: string): KnownRule | Trouble {
   return { code: "identity-invalid", message: "the definition is that of another job" };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 /** A version of the program that writes rules differently must not take every rule for a new one. */
 function ruleOf(definition: JobDefinition, text: string): KnownRule {
   const written = canonicalParts(text, definition.identity)?.ruleText;
   return {
     compiled: compileRule(definition),
     isSuspended: definition.policy.suspend,
+    stopAt: definition.policy.stop?.at ?? null,
     hashes: (hash) =>
       hash === sha256Hex(canonicalRuleText(definition)) || (written !== undefined && hash === sha256Hex(written)),
   };
 }
 
+interface KnownJob {
+  readonly identity: string;
+  readonly contentHash: ContentHash;
+  readonly marks: DocumentMarks;
+  readonly rule: KnownRule;
+  readonly past: () => Past;
+}
+
 /** What is not quiet is carried out by a step. */
-function planQuiet(
-  identity: string,
-  contentHash: ContentHash,
-  marks: DocumentMarks,
-  rule: KnownRule,
-  now: EpochMs,
-): PlannedRow {
+function planQuiet(job: KnownJob, now: EpochMs): PlannedRow {
+  const { identity, contentHash, marks, rule } = job;
   // S44: which boot of the machine it is, is told.
   if (rule.compiled.isReboot) return rowOf(identity, "STEP", contentHash);
   const look = outlook(rule, marks, now);
@@ -201,5 +207,13 @@ function planQuiet(
     return rowOf(identity, "STEP", contentHash);
   }
   const { occasion, wakeAt } = look;
-  return { identity, standing: "QUIET", contentHash, liveAt: periodOf(occasion), wakeAt, trouble: null };
+  const glance = quietGlance(job, liveOf(occasion), now);
+  return { identity, standing: "QUIET", contentHash, liveAt: periodOf(occasion), wakeAt, glance, trouble: null };
+}
+
+function quietGlance({ marks, rule, past }: KnownJob, live: CronOccasion | null, now: EpochMs): PackedGlance {
+  const { compiled, isSuspended, stopAt } = rule;
+  const planned = plannedGlance({ compiled, isSuspended, stopAt, isRemoved: false, live }, marks, now);
+  const { outcome, hasStartFailure } = marks;
+  return packGlance({ ...planned, ...past(), isRunning: false, outcome, hasStartFailure });
 }

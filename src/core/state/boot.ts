@@ -4,6 +4,7 @@
  */
 import { type EpochMs, floorToSecond, formatInstant, formatSecond, parseInstant, SECOND_MS } from "../time/instant.js";
 import type { StateDocument } from "./document.js";
+import { withoutStartFailure } from "./start-failure.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
 
 /** The source of a run at a boot. */
@@ -12,7 +13,7 @@ export const REBOOT_SOURCE = "reboot";
 /** `isPast`: the definition is younger than the daemon's first look in this boot, so that nothing of it is due. */
 export function noteBoot(document: StateDocument, bootId: string, isPast: boolean, now: EpochMs): Transition {
   if (document.Boot?.ID === bootId || document.RemovedAt !== undefined) return unchanged(document);
-  const { Retry: _, Boot: __, ...rest } = document;
+  const { Retry: _, Boot: __, ...rest } = withoutStartFailure(document);
   const fact = { kind: "boot", identity: document.Identity, bootId, at: now } as const;
   if (isPast) return sealed(document, { ...rest, Boot: { ID: bootId } }, { ...fact, slotAt: null });
   const slotAt = Math.max(floorToSecond(now), slotAfter(document));

@@ -1,14 +1,18 @@
 /** The transitions that come from people: a definition seen, changed or removed, a pause, a rewind. They start nothing. */
-import { slotsAhead } from "../period/policy.js";
+import { KRON } from "../governor/author.js";
+import { EVALUATION_AHEAD_MS, slotsAhead } from "../period/policy.js";
 import { type EpochMs, floorToSecond, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
 import { type Aftermath, gapFacts, passedOver } from "./aftermath.js";
 import { type ActiveState, activeStates, lastHandledAt, type StateDocument } from "./document.js";
 import { dropRetry } from "./period-transitions.js";
+import { RETRY_SOURCE } from "./retry.js";
+import { withoutStartFailure } from "./start-failure.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
 /**
  * S14: the definition in force, from now on. `carriedAt` is the unhandled period that was live under the old one, which
- * a change does not turn into the past. The same definition again is no change, unless the job had been removed.
+ * a change does not turn into the past. The same rule again is no change, unless the job had been removed; but with what was
+ * changed beside it, a command or an account, a start may succeed that failed (S46).
  */
 export function define(
   document: StateDocument,
@@ -17,10 +21,12 @@ export function define(
   now: EpochMs,
   isReboot = false,
 ): Transition {
+  const defined = { kind: "defined", identity: document.Identity, definitionHash, at: now } as const;
+  const cleared = withoutStartFailure(document);
   if (document.DefinitionHash === definitionHash && document.RemovedAt === undefined) {
-    return unchanged(document);
+    return cleared === document ? unchanged(document) : sealed(document, cleared, defined);
   }
-  const { RemovedAt, CarriedPeriodID: _, Boot, ...rest } = document;
+  const { RemovedAt, CarriedPeriodID: _, Boot, ...rest } = cleared;
   const isCarried = carriedAt !== null && RemovedAt === undefined;
   const next: StateDocument = {
     ...rest,
@@ -30,7 +36,7 @@ export function define(
     // S44: a boot that is due stays so when the job is edited.
     ...(isReboot && RemovedAt === undefined && Boot !== undefined ? { Boot } : {}),
   };
-  return sealed(document, next, { kind: "defined", identity: document.Identity, definitionHash, at: now });
+  return sealed(document, next, defined);
 }
 
 /**
@@ -40,13 +46,14 @@ export function define(
 export function redate(document: StateDocument, now: EpochMs): Transition {
   const { DefinedAt = "", EvaluatesFrom = "", DefinitionHash = "" } = document;
   const runs = runsUntilNow(document, now);
-  if (!isAfter(DefinedAt, now) && !isAfter(EvaluatesFrom, now) && runs === document) {
+  const isPassed = isAfter(EvaluatesFrom, now + EVALUATION_AHEAD_MS);
+  if (!isAfter(DefinedAt, now) && !isPassed && runs === document) {
     return unchanged(document);
   }
   const next: StateDocument = {
     ...runs,
     ...(isAfter(DefinedAt, now) ? { DefinedAt: formatSecond(now) } : {}),
-    ...(isAfter(EvaluatesFrom, now) ? { EvaluatesFrom: formatSecond(now) } : {}),
+    ...(isPassed ? { EvaluatesFrom: formatSecond(now) } : {}),
   };
   return sealed(document, next, {
     kind: "defined",
@@ -61,15 +68,27 @@ export function redate(document: StateDocument, now: EpochMs): Transition {
  * interval would count from the run it had.
  */
 function runsUntilNow(document: StateDocument, now: EpochMs): StateDocument {
-  const { LastSlot: slots = {}, LastRunAt = "", ...rest } = document;
-  const ahead = slotsAhead(slots, now);
+  const { LastSlot: slots = {}, LastRunAt = "", Retry, ...rest } = document;
+  // Those of the last hour stand: what follows them is named after them.
+  const farAt = now + EVALUATION_AHEAD_MS;
+  const isFar = isAfter(LastRunAt, farAt) || slotsAhead(slots, farAt).length > 0;
+  const ahead = slotsAhead(slots, now).filter((source) => isFar || (source === RETRY_SOURCE && Retry !== undefined));
   if (ahead.length === 0 && !isAfter(LastRunAt, now)) return document;
   const kept = Object.entries(slots).filter(([source]) => !ahead.includes(source));
   return {
     ...rest,
     ...(kept.length === 0 ? {} : { LastSlot: Object.fromEntries(kept) }),
     ...(LastRunAt === "" ? {} : { LastRunAt: isAfter(LastRunAt, now) ? formatSecond(now) : LastRunAt }),
+    ...(Retry === undefined ? {} : { Retry: { ...Retry, At: asLongAfter(Retry.At, LastRunAt, now) } }),
   };
+}
+
+/** S43: as long after the attempt before it as it was to be, where that is dated ahead. */
+function asLongAfter(retryAt: string, ranAt: string, now: EpochMs): string {
+  const [retry, ran] = [parseInstant(retryAt), parseInstant(ranAt)];
+  if (!retry.ok || !ran.ok || ran.value <= now) return retryAt;
+  // A name that no retry had before: those were whole seconds, or as many times dated anew.
+  return formatInstant(Math.max(floorToSecond(now), retry.value - (ran.value - floorToSecond(now))) + 1);
 }
 
 function isAfter(text: string, latestAt: EpochMs): boolean {
@@ -82,31 +101,45 @@ export function retire(document: StateDocument, now: EpochMs): Transition {
   if (document.RemovedAt !== undefined) {
     return unchanged(document);
   }
-  const { Retry: _, ...rest } = document;
+  const { Retry: _, ...rest } = withoutStartFailure(document);
   const next = { ...rest, RemovedAt: formatSecond(now) };
   return sealed(document, next, { kind: "removed", identity: document.Identity, at: now });
 }
 
-/** S17: no trigger until then, to the second (S1); nothing is handled meanwhile. A pause that goes on keeps its beginning. */
+/**
+ * S17: no trigger until then, to the second (S1); nothing is handled meanwhile. A pause that goes on keeps its beginning.
+ * `isNew`: it begins now; otherwise nobody knows when it was asked for.
+ */
 export function pause(
   document: StateDocument,
   endAt: EpochMs,
   reason: string,
   now: EpochMs,
   catchesUp = false,
+  isNew = true,
+  by?: string,
 ): Transition {
   const untilAt = floorToSecond(endAt);
-  const since = document.Pause?.Since ?? formatSecond(now);
-  const about = { Until: formatInstant(untilAt), Reason: reason, Since: since };
-  const next: StateDocument = { ...document, Pause: { ...about, ...(catchesUp ? { CatchUp: true } : {}) } };
-  return sealed(document, next, { kind: "paused", identity: document.Identity, untilAt, reason, catchesUp, at: now });
+  const since = document.Pause?.Since ?? (isNew ? formatSecond(now) : undefined);
+  const about = { Until: formatInstant(untilAt), Reason: reason, ...(since === undefined ? {} : { Since: since }) };
+  const more = { ...(catchesUp ? { CatchUp: true as const } : {}), ...(by === undefined ? {} : { By: by }) };
+  const next: StateDocument = { ...letGo(document), Pause: { ...about, ...more } };
+  const paused = { kind: "paused", identity: document.Identity, untilAt, reason, catchesUp, at: now } as const;
+  return sealed(document, next, { ...paused, ...(by === undefined ? {} : { by }) });
+}
+
+/** S51: whoever says otherwise of a job that has stopped itself lets it begin to count anew. */
+function letGo(document: StateDocument): StateDocument {
+  if (document.Pause?.By !== KRON || document.Tally === undefined) return document;
+  const { Tally: _, ...rest } = document;
+  return rest;
 }
 
 export function resume(document: StateDocument, now: EpochMs, aftermath: Aftermath | null = null): Transition {
   if (document.Pause === undefined) {
     return unchanged(document);
   }
-  const { Pause: _, ...rest } = document;
+  const { Pause: _, ...rest } = letGo(document);
   const passed = gapFacts(document, aftermath, { reason: "paused" }, now);
   const resumed = { kind: "resumed", identity: document.Identity, at: now } as const;
   return sealed(document, passedOver(rest, aftermath), resumed, ...passed);

@@ -4,7 +4,7 @@
  */
 import type { HintsInForce } from "../governor/governor.js";
 import { type ActiveRun, isSlotTaken, type JobStanding, type RunKey } from "../period/policy.js";
-import { type EpochMs, parseInstant } from "../time/instant.js";
+import { type EpochMs, knownInstant } from "../time/instant.js";
 import type { Holder, RemoteHolder } from "./ending.js";
 
 export const STATE_VERSION = "1";
@@ -73,6 +73,15 @@ export interface BootState {
   readonly Due?: { readonly Slot: string; readonly Since: string };
 }
 
+/** S46: what keeps a slot that is due from being started. */
+export interface StartFailureState {
+  readonly Source: string;
+  readonly Slot: string;
+  /** Of the registry of errors. */
+  readonly Code: string;
+  readonly Since: string;
+}
+
 export interface PauseState {
   readonly Until: string;
   readonly Reason: string;
@@ -80,6 +89,16 @@ export interface PauseState {
   readonly Since?: string;
   /** S17: what is current when it ends may still run; absent: no. */
   readonly CatchUp?: true;
+  /** Who wanted it; absent: whoever runs the daemon. */
+  readonly By?: string;
+}
+
+/** S51: what counts towards the stop of a job, since it was last let go on. Nothing where its definition has no such bound. */
+export interface TallyState {
+  /** Runs in a row that failed, up to the newest one; absent: none. */
+  readonly Failures?: number;
+  /** Begun by itself; absent: none. */
+  readonly Runs?: number;
 }
 
 interface HintState {
@@ -87,6 +106,8 @@ interface HintState {
   readonly ExpiresAt: string;
   readonly SetAt: string;
   readonly Reason: string;
+  /** Who wanted it; absent: whoever runs the daemon. */
+  readonly By?: string;
 }
 
 /** S41: at most one of each kind. */
@@ -131,6 +152,8 @@ export interface StateDocument {
   readonly EvaluatesFrom?: string;
   readonly Retry?: RetryState;
   readonly Boot?: BootState;
+  readonly StartFailure?: StartFailureState;
+  readonly Tally?: TallyState;
 }
 
 export function newDocument(identity: string): StateDocument {
@@ -147,32 +170,32 @@ export function newDocument(identity: string): StateDocument {
 }
 
 export function lastHandledAt(document: StateDocument): EpochMs | null {
-  return instantOrNull(document.LastHandledPeriodID);
+  return knownOrNull(document.LastHandledPeriodID);
 }
 
 export function standingOf(document: StateDocument): JobStanding {
   return {
     lastHandledAt: lastHandledAt(document),
-    definedAt: instantOrNull(document.DefinedAt ?? ""),
-    carriedAt: instantOrNull(document.CarriedPeriodID ?? ""),
-    pausedUntilAt: instantOrNull(document.Pause?.Until ?? ""),
+    definedAt: knownOrNull(document.DefinedAt ?? ""),
+    carriedAt: knownOrNull(document.CarriedPeriodID ?? ""),
+    pausedUntilAt: knownOrNull(document.Pause?.Until ?? ""),
     ...pauseOf(document),
-    evaluatesFromAt: instantOrNull(document.EvaluatesFrom ?? ""),
+    evaluatesFromAt: knownOrNull(document.EvaluatesFrom ?? ""),
     slots: document.LastSlot,
-    lastRunAt: instantOrNull(document.LastRunAt ?? ""),
+    lastRunAt: knownOrNull(document.LastRunAt ?? ""),
     hints: hintsOf(document),
     ...(document.Retry === undefined
       ? {}
-      : { retry: { nominalAt: instantOf(document.Retry.PeriodID), at: instantOf(document.Retry.At) } }),
+      : { retry: { nominalAt: knownInstant(document.Retry.PeriodID), at: knownInstant(document.Retry.At) } }),
     ...(document.Boot?.Due === undefined
       ? {}
-      : { boot: { slotAt: instantOf(document.Boot.Due.Slot), at: instantOf(document.Boot.Due.Since) } }),
+      : { boot: { slotAt: knownInstant(document.Boot.Due.Slot), at: knownInstant(document.Boot.Due.Since) } }),
   };
 }
 
 function pauseOf({ Pause }: StateDocument): Pick<JobStanding, "pausedFromAt" | "catchesUp"> {
   if (Pause === undefined) return {};
-  return { pausedFromAt: instantOrNull(Pause.Since ?? ""), catchesUp: Pause.CatchUp === true };
+  return { pausedFromAt: knownOrNull(Pause.Since ?? ""), catchesUp: Pause.CatchUp === true };
 }
 
 /** Everything that runs for this identity, newest first. */
@@ -184,7 +207,7 @@ export function activeStates(document: StateDocument): readonly ActiveState[] {
 }
 
 export function activeRuns(document: StateDocument): readonly ActiveRun[] {
-  return activeStates(document).map((active) => ({ ...keyOf(active), slotAt: instantOf(active.PeriodID) }));
+  return activeStates(document).map((active) => ({ ...keyOf(active), slotAt: knownInstant(active.PeriodID) }));
 }
 
 /** S27: as it is on record. */
@@ -217,23 +240,15 @@ export function hintsOf({ Hints }: StateDocument): HintsInForce | undefined {
   const { Interval, Oneshot } = Hints;
   return {
     interval:
-      Interval === undefined ? null : { intervalMs: Interval.IntervalMs, expiresAt: instantOf(Interval.ExpiresAt) },
+      Interval === undefined ? null : { intervalMs: Interval.IntervalMs, expiresAt: knownInstant(Interval.ExpiresAt) },
     oneshot:
       Oneshot === undefined
         ? null
-        : { nextRunAt: instantOf(Oneshot.NextRunAt), expiresAt: instantOf(Oneshot.ExpiresAt) },
+        : { nextRunAt: knownInstant(Oneshot.NextRunAt), expiresAt: knownInstant(Oneshot.ExpiresAt) },
   };
 }
 
-function instantOrNull(text: string): EpochMs | null {
-  return text === "" ? null : instantOf(text);
-}
-
-/** Documents are validated when they are read and written by us otherwise: a bad timestamp here is a defect. */
-function instantOf(text: string): EpochMs {
-  const at = parseInstant(text);
-  if (!at.ok) {
-    throw new Error(`invariant broken: state document holds the timestamp ${JSON.stringify(text)}`);
-  }
-  return at.value;
+/** Documents are validated when they are read, and written by us otherwise. */
+function knownOrNull(text: string): EpochMs | null {
+  return text === "" ? null : knownInstant(text);
 }

@@ -2,6 +2,7 @@
  * How a run ended, whatever it was a run of, and the form in which that is published: the ledger, the log and what reads
  * them. There is one answer to whether a run succeeded, and it is given here.
  */
+import { type Fields, fieldsOf, numberOf, textOf } from "../base/fields.js";
 
 /** Who holds a run that was claimed: a process of this host, or something that this daemon alone keeps. */
 export const HOLDER_KINDS = ["process", "request", "job"] as const;
@@ -57,9 +58,13 @@ export type Ending =
   | (Exchange & {
       readonly kind: "answered";
       readonly status: number;
-      /** Whether the job counts this status as success. */
+      /** Whether the job counts this answer as success: its status, and its body where that is asked. */
       readonly isExpected: boolean;
       readonly reason: string | null;
+      /** What was wrong with its body; absent: nothing. */
+      readonly detail?: string;
+      /** Of one that is no success: for so long whoever answered wants no other request. Absent: it does not say. */
+      readonly retryAfterMs?: number;
     })
   /** The condition that a job of a cluster ended with. */
   | { readonly kind: "job"; readonly condition: string; readonly reason: string | null }
@@ -78,12 +83,19 @@ export type Ending =
   /** The claim stands, and nothing began. */
   | { readonly kind: "not-run"; readonly reason: string };
 
+/** The reason of an answer whose status counts as success, and whose body does not. */
+export const BODY_UNEXPECTED = "body-unexpected";
+
 /** S23: the end of a run that cannot be shown to have begun. */
 export const START_UNCONFIRMED: Ending = { kind: "not-run", reason: "start_unconfirmed" };
 /** S20: it was told to go too late and did not begin. */
 export const ABORTED_LATE: Ending = { kind: "not-run", reason: "aborted_late" };
 /** S29: the run ended while nobody was watching. */
 export const EXIT_UNSEEN: Ending = { kind: "unseen", reason: "exit_unseen" };
+/** C15: its node is gone, and nothing is waited for any more. */
+export const NODE_LOST: Ending = { kind: "unseen", reason: "node_lost" };
+/** By what is on record of them: there is no exit code and no answer beside it. */
+const WITHOUT_RESULT: readonly Ending[] = [START_UNCONFIRMED, ABORTED_LATE, EXIT_UNSEEN, NODE_LOST];
 
 const UNKNOWN = "unknown";
 const JOB_SUCCEEDED = "Complete";
@@ -118,6 +130,21 @@ export function resultOf(ending: Ending): RunResult {
   }
 }
 
+/** What says whether somebody should look at a job. */
+export interface Signs {
+  /** Of its newest run. */
+  readonly result: RunResult | null;
+  /** Of its last period. */
+  readonly outcome: string | null;
+  /** S46: something keeps what is due from being started. */
+  readonly hasStartFailure: boolean;
+}
+
+export function isFailing({ result, outcome, hasStartFailure }: Signs): boolean {
+  const hasFailed = result !== null && result !== "success";
+  return hasFailed || hasStartFailure || outcome === "missed" || outcome === "unschedulable";
+}
+
 /** Without what somebody else has written: for logs and inspectors, which have more readers than a run's own output. */
 export function withoutExcerpt(ending: Ending): Ending {
   return "excerpt" in ending ? { ...ending, excerpt: null } : ending;
@@ -129,7 +156,7 @@ export function endingText(ending: Ending): string {
     case "exited":
       return ending.signal ?? (ending.code === null ? UNKNOWN : String(ending.code));
     case "answered":
-      return `HTTP ${ending.status}`;
+      return ending.reason === BODY_UNEXPECTED ? `HTTP ${ending.status}, body` : `HTTP ${ending.status}`;
     case "failed":
       return "no answer";
     case "job":
@@ -139,9 +166,18 @@ export function endingText(ending: Ending): string {
   }
 }
 
-/** `reason` is why we ended it: that stands before what the run itself said. */
+/** Whether nobody saw the end of a run that has this reason. */
+export function isUnseenReason(reason: string | null): boolean {
+  return reason === EXIT_UNSEEN.reason || reason === NODE_LOST.reason;
+}
+
+/**
+ * `reason` is why we ended it: that stands before what the run itself said. But a run that is lost was not ended by its
+ * timeout: nobody could see to that. What somebody wanted to end stays what it was wanted to be: it is not tried again (S43).
+ */
 export function endedFor(ending: Ending, reason: string | null): Ending {
-  return reason === null ? ending : { ...ending, reason };
+  const isLostInTime = ending.reason === NODE_LOST.reason && reason === "timeout";
+  return reason === null || isLostInTime ? ending : { ...ending, reason };
 }
 
 /** Of a run that goes on. */
@@ -158,7 +194,10 @@ export interface EndingFields {
   readonly success?: boolean;
   /** Of a request without a whole answer. */
   readonly sent?: boolean;
+  /** Of the same, or of a body that is not what was asked for. */
   readonly detail?: string;
+  /** Of an answer that is no success and says it. */
+  readonly retry_after_ms?: number;
   readonly duration_ms?: number;
   readonly bytes?: number;
   readonly timings?: TimingFields;
@@ -178,11 +217,20 @@ export function endingFields(ending: Ending): EndingFields {
   switch (ending.kind) {
     case "exited":
       return { exit_code: ending.code, signal: ending.signal, reason };
-    case "answered":
-      return { ...noExit(reason), ...exchangeFields(ending, ending.status), success: ending.isExpected };
+    case "answered": {
+      const { status, isExpected, detail, retryAfterMs } = ending;
+      const fields = exchangeFields(ending, status, reason);
+      fields.success = isExpected;
+      if (detail !== undefined) fields.detail = detail;
+      if (retryAfterMs !== undefined) fields.retry_after_ms = retryAfterMs;
+      return fields;
+    }
     case "failed": {
       const { status, isSent, detail } = ending;
-      return { ...noExit(reason), ...exchangeFields(ending, status), sent: isSent, detail };
+      const fields = exchangeFields(ending, status, reason);
+      fields.sent = isSent;
+      fields.detail = detail;
+      return fields;
     }
     case "job":
       return { ...noExit(reason), holder: "job", condition: ending.condition };
@@ -200,8 +248,15 @@ function noExit(reason: string | null): EndingFields {
   return { exit_code: null, signal: null, reason };
 }
 
-function exchangeFields({ durationMs, bytes, timings, excerpt }: Exchange, status: number | null) {
-  return {
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** Field by field: this is done for each request, and to spread what may be there costs ten times as much. */
+function exchangeFields(exchange: Exchange, status: number | null, reason: string | null): Writable<EndingFields> {
+  const { durationMs, bytes, timings, excerpt } = exchange;
+  const fields: Writable<EndingFields> = {
+    exit_code: null,
+    signal: null,
+    reason,
     holder: "request",
     status,
     duration_ms: durationMs,
@@ -212,11 +267,10 @@ function exchangeFields({ durationMs, bytes, timings, excerpt }: Exchange, statu
       tls_ms: timings.tlsMs,
       first_byte_ms: timings.firstByteMs,
     },
-    ...(excerpt === null ? {} : { excerpt }),
-  } as const;
+  };
+  if (excerpt !== null) fields.excerpt = excerpt;
+  return fields;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What was published, read back. Of a form that is not known nothing is assumed. */
 export function readEnding(fields: Fields): Ending {
@@ -226,7 +280,11 @@ export function readEnding(fields: Fields): Ending {
   const condition = textOf(fields["condition"]);
   const status = numberOf(fields["status"]);
   if (typeof success === "boolean" && status !== null) {
-    return { kind: "answered", status, isExpected: success, reason, ...exchangeOf(fields) };
+    const detail = textOf(fields["detail"]);
+    const why = detail === null ? {} : { detail };
+    const retryAfterMs = numberOf(fields["retry_after_ms"]);
+    const wish = retryAfterMs === null ? {} : { retryAfterMs };
+    return { kind: "answered", status, isExpected: success, reason, ...why, ...wish, ...exchangeOf(fields) };
   }
   if (typeof sent === "boolean") {
     const detail = textOf(fields["detail"]) ?? "";
@@ -234,9 +292,8 @@ export function readEnding(fields: Fields): Ending {
   }
   if (condition !== null) return { kind: "job", condition, reason };
   if (code === null && signal === null) {
-    if (reason === START_UNCONFIRMED.reason) return START_UNCONFIRMED;
-    if (reason === ABORTED_LATE.reason) return ABORTED_LATE;
-    if (reason === EXIT_UNSEEN.reason) return EXIT_UNSEEN;
+    const known = WITHOUT_RESULT.find((ending) => ending.reason === reason);
+    if (known !== undefined) return known;
   }
   return { kind: "exited", code, signal, reason };
 }
@@ -251,19 +308,11 @@ function exchangeOf(fields: Fields): Exchange {
 }
 
 function timingsOf(value: unknown): Timings {
-  const fields = typeof value === "object" && value !== null ? (value as Fields) : {};
+  const fields = fieldsOf(value);
   return {
     dnsMs: numberOf(fields["dns_ms"]),
     connectMs: numberOf(fields["connect_ms"]),
     tlsMs: numberOf(fields["tls_ms"]),
     firstByteMs: numberOf(fields["first_byte_ms"]),
   };
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === "number" ? value : null;
 }

@@ -67,6 +67,13 @@ export type LedgerFact =
       readonly outcome: Outcome;
       readonly reason: string;
     })
+  /** S46: a slot that is due could not be started; once for all starts that fail so, one after the other. */
+  | (FactBase & {
+      readonly kind: "start_failed";
+      readonly source: string;
+      readonly slotAt: EpochMs;
+      readonly code: ErrorCode;
+    })
   | (FactBase & { readonly kind: "before_definition"; readonly periodId: string })
   | (FactBase & { readonly kind: "defined"; readonly definitionHash: string })
   | (FactBase & { readonly kind: "removed" })
@@ -75,6 +82,9 @@ export type LedgerFact =
       readonly untilAt: EpochMs;
       readonly reason: string;
       readonly catchesUp: boolean;
+      readonly by?: string;
+      /** S51: what the job has stopped itself for. Absent: somebody wanted it. */
+      readonly stoppedFor?: "failures" | "runs" | "end";
     })
   | (FactBase & { readonly kind: "resumed" })
   | (FactBase & { readonly kind: "hint_set"; readonly hint: Hint })

@@ -4,10 +4,11 @@
  */
 import type { HintsInForce } from "../governor/governor.js";
 import type { Hint, HintKind } from "../governor/hint.js";
-import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
+import { type EpochMs, formatInstant, formatSecond, knownInstant } from "../time/instant.js";
 import { type Aftermath, gapFacts, passedOver, wholeSecond } from "./aftermath.js";
 import { type HintsState, hintsOf, isSlotUsed, type StateDocument } from "./document.js";
 import type { LedgerFact } from "./facts.js";
+import { withoutStartFailure } from "./start-failure.js";
 import { sealed, type Transition, unchanged } from "./transition.js";
 
 /** S40: a one-shot for an instant that was claimed before is none. */
@@ -16,17 +17,31 @@ export function isHintUsed(document: StateDocument, hint: Hint): boolean {
 }
 
 /** One of a kind: a newer one takes the place of an older one. */
-export function setHint(document: StateDocument, hint: Hint, now: EpochMs): Transition {
+export function setHint(
+  document: StateDocument,
+  hint: Hint,
+  now: EpochMs,
+  aftermath: Aftermath | null = null,
+): Transition {
   if (isHintUsed(document, hint)) {
     return unchanged(document);
   }
-  const about = { ExpiresAt: wholeSecond(hint.expiresAt), SetAt: formatSecond(now), Reason: hint.reason };
+  const by = hint.by === undefined ? {} : { By: hint.by };
+  const about = { ExpiresAt: wholeSecond(hint.expiresAt), SetAt: formatSecond(now), Reason: hint.reason, ...by };
   const changed: HintsState =
     hint.kind === "interval"
       ? { Interval: { IntervalMs: hint.intervalMs, ...about } }
       : { Oneshot: { NextRunAt: formatInstant(hint.nextRunAt), ...about } };
-  const next = { ...document, Hints: { ...document.Hints, ...changed } };
-  return sealed(document, next, { kind: "hint_set", identity: document.Identity, hint, at: now });
+  const left = isOther(document, hint) ? withoutStartFailure(document, ["hint-oneshot"]) : document;
+  const next = { ...passedOver(left, aftermath), Hints: { ...document.Hints, ...changed } };
+  const set = { kind: "hint_set", identity: document.Identity, hint, at: now } as const;
+  return sealed(document, next, set, ...passedFacts(document, hintKinds(document), aftermath, now));
+}
+
+/** S46: the slot of the one-shot before is not wanted any more. */
+function isOther({ Hints }: StateDocument, hint: Hint): boolean {
+  if (hint.kind !== "oneshot" || Hints?.Oneshot === undefined) return false;
+  return oneshotOf(Hints.Oneshot).nextRunAt !== hint.nextRunAt;
 }
 
 export function clearHints(
@@ -44,9 +59,19 @@ export function expireHints(document: StateDocument, aftermath: Aftermath | null
 }
 
 /** S42: called by the claim of the run that the one-shot has caused. */
-export function consumeOneshot(document: StateDocument, aftermath: Aftermath | null, now: EpochMs): Transition {
-  const kinds = hintKinds(document).filter((kind) => kind === "oneshot");
+export function consumeOneshot(
+  document: StateDocument,
+  slotAt: EpochMs,
+  aftermath: Aftermath | null,
+  now: EpochMs,
+): Transition {
+  const kinds = hintKinds(document).filter((kind) => kind === "oneshot" && isOneshotOf(document, slotAt));
   return ending(document, kinds, "consumed", aftermath, now);
+}
+
+/** S42: a later one that was set meanwhile asks for a run of its own. */
+export function isOneshotOf({ Hints }: StateDocument, slotAt: EpochMs): boolean {
+  return Hints?.Oneshot !== undefined && oneshotOf(Hints.Oneshot).nextRunAt <= slotAt;
 }
 
 export interface HintsLeft {
@@ -71,6 +96,14 @@ export function hintsAfter(document: StateDocument, ended: HintKind | "all" | "e
   const lastAt = Math.max(...gone.map((kind) => hints[kind]?.expiresAt ?? now));
   const isNone = left.interval === null && left.oneshot === null;
   return { left: isNone ? undefined : left, endedAt: Math.min(now, lastAt) };
+}
+
+/** Since when hints have taken the place of the schedule; null: there are none on record. */
+export function hintedFromAt({ Hints }: StateDocument): EpochMs | null {
+  const setAt = [Hints?.Interval, Hints?.Oneshot].flatMap((hint) =>
+    hint === undefined ? [] : [knownInstant(hint.SetAt)],
+  );
+  return setAt.length === 0 ? null : Math.min(...setAt);
 }
 
 function hintKinds({ Hints }: StateDocument): readonly HintKind[] {
@@ -99,16 +132,26 @@ function ending(
   }
   const identity = document.Identity;
   const facts: LedgerFact[] = kinds.map((hintKind) => ({ kind: "hint_ended", identity, hintKind, how, at: now }));
-  const { Hints, ...rest } = document;
+  const sources = kinds.map((kind) => `hint-${kind}`);
+  const { Hints, ...rest } = withoutStartFailure(document, sources);
   const { Interval, Oneshot } = Hints ?? {};
   const left: HintsState = {
     ...(Interval === undefined || kinds.includes("interval") ? {} : { Interval }),
     ...(Oneshot === undefined || kinds.includes("oneshot") ? {} : { Oneshot }),
   };
   const hints = Object.keys(left).length === 0 ? {} : { Hints: left };
-  const hint = endedHint(document, kinds);
-  facts.push(...gapFacts(document, aftermath, { reason: "hinted", ...(hint === null ? {} : { hint }) }, now));
+  facts.push(...passedFacts(document, kinds, aftermath, now));
   return sealed(document, { ...passedOver(rest, aftermath), ...hints }, ...facts);
+}
+
+function passedFacts(
+  document: StateDocument,
+  kinds: readonly HintKind[],
+  aftermath: Aftermath | null,
+  now: EpochMs,
+): readonly LedgerFact[] {
+  const hint = endedHint(document, kinds);
+  return gapFacts(document, aftermath, { reason: "hinted", ...(hint === null ? {} : { hint }) }, now);
 }
 
 /** A one-shot comes before an interval, so it is the one that was asked first (S41). */
@@ -127,23 +170,20 @@ export interface HintOnRecord {
 export function hintOnRecordAt({ Hints }: StateDocument, at: EpochMs): HintOnRecord | null {
   const { Interval, Oneshot } = Hints ?? {};
   const known = [
-    ...(Oneshot === undefined ? [] : [{ hint: oneshotOf(Oneshot), setAt: recorded(Oneshot.SetAt) }]),
-    ...(Interval === undefined ? [] : [{ hint: intervalOf(Interval), setAt: recorded(Interval.SetAt) }]),
+    ...(Oneshot === undefined ? [] : [{ hint: oneshotOf(Oneshot), setAt: knownInstant(Oneshot.SetAt) }]),
+    ...(Interval === undefined ? [] : [{ hint: intervalOf(Interval), setAt: knownInstant(Interval.SetAt) }]),
   ];
   return known.find(({ hint, setAt }) => setAt <= at && at < hint.expiresAt) ?? null;
 }
 
-function oneshotOf({ NextRunAt, ExpiresAt, Reason: reason }: NonNullable<HintsState["Oneshot"]>): Hint {
-  return { kind: "oneshot", nextRunAt: recorded(NextRunAt), expiresAt: recorded(ExpiresAt), reason };
+function oneshotOf({ NextRunAt, ...about }: NonNullable<HintsState["Oneshot"]>): Extract<Hint, { kind: "oneshot" }> {
+  return { kind: "oneshot", nextRunAt: knownInstant(NextRunAt), ...aboutOf(about) };
 }
 
-function intervalOf({ IntervalMs: intervalMs, ExpiresAt, Reason: reason }: NonNullable<HintsState["Interval"]>): Hint {
-  return { kind: "interval", intervalMs, expiresAt: recorded(ExpiresAt), reason };
+function intervalOf({ IntervalMs: intervalMs, ...about }: NonNullable<HintsState["Interval"]>): Hint {
+  return { kind: "interval", intervalMs, ...aboutOf(about) };
 }
 
-/** Documents are validated when they are read. */
-function recorded(text: string): EpochMs {
-  const at = parseInstant(text);
-  if (!at.ok) throw new Error(`invariant broken: a hint on record holds the timestamp ${JSON.stringify(text)}`);
-  return at.value;
+function aboutOf({ ExpiresAt, Reason, By }: Pick<NonNullable<HintsState["Interval"]>, "ExpiresAt" | "Reason" | "By">) {
+  return { expiresAt: knownInstant(ExpiresAt), reason: Reason, ...(By === undefined ? {} : { by: By }) };
 }

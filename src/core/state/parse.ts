@@ -2,6 +2,7 @@
  * Text → state document. Two kinds of trouble that must not be confused (S32): a text that is not JSON is corrupt, and
  * its job starts again behind a fence; readable JSON that is no document this version can use refuses the start.
  */
+import { isFields } from "../base/fields.js";
 import type { Problem } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
 import { formatInstant, parseInstant } from "../time/instant.js";
@@ -34,7 +35,7 @@ function parseObject(text: string): Result<RawDocument, Problem> {
   } catch {
     return err({ code: "state-document-corrupt", message: "the state document is not JSON", path: [] });
   }
-  return isObject(value)
+  return isFields(value)
     ? ok(value)
     : err({ code: "state-incompatible", message: "the state document is not a JSON object", path: [] });
 }
@@ -56,7 +57,7 @@ function firstProblem(raw: RawDocument, fileName: string): Problem | null {
   if (canonical(raw["LastNominalTime"]) !== canonical(raw["LastHandledPeriodID"])) {
     return incompatible("LastNominalTime", "is not the nominal time of LastHandledPeriodID");
   }
-  if (objectsOf(raw["OtherActive"]).length > 0 && !isObject(raw["ActiveExecution"])) {
+  if (objectsOf(raw["OtherActive"]).length > 0 && !isFields(raw["ActiveExecution"])) {
     return incompatible("OtherActive", "lists older runs although ActiveExecution is absent");
   }
   return null;
@@ -90,7 +91,7 @@ const optional =
 
 function objectOf(name: string, checks: Readonly<Record<string, Check>>): Check {
   const fields = Object.entries(checks);
-  return (value) => (isObject(value) && fields.every(([key, check]) => check(value[key]) === null) ? null : name);
+  return (value) => (isFields(value) && fields.every(([key, check]) => check(value[key]) === null) ? null : name);
 }
 
 const listOf =
@@ -99,7 +100,7 @@ const listOf =
     Array.isArray(value) && value.every((item) => check(item) === null) ? null : name;
 
 const slots: Check = (value) =>
-  isObject(value) && Object.values(value).every((at) => timestamp(at) === null) ? null : "a map of timestamps";
+  isFields(value) && Object.values(value).every((at) => timestamp(at) === null) ? null : "a map of timestamps";
 
 const remote: Check = (value) => (value === "request" || value === "job" ? null : "request or job");
 
@@ -137,7 +138,7 @@ const entry = objectOf("a history entry", {
   Attempt: optional(wholeNumber),
 });
 
-const HINT = { ExpiresAt: timestamp, SetAt: timestamp, Reason: text };
+const HINT = { ExpiresAt: timestamp, SetAt: timestamp, Reason: text, By: optional(text) };
 const hints = objectOf("hints", {
   Interval: optional(objectOf("a hint", { IntervalMs: positive, ...HINT })),
   Oneshot: optional(objectOf("a hint", { NextRunAt: timestamp, ...HINT })),
@@ -159,7 +160,13 @@ const DOCUMENT_CHECKS: readonly [key: string, check: Check][] = Object.entries({
   DefinitionHash: optional(text),
   CarriedPeriodID: optional(timestamp),
   Pause: optional(
-    objectOf("a pause", { Until: timestamp, Reason: text, Since: optional(timestamp), CatchUp: optional(flag) }),
+    objectOf("a pause", {
+      Until: timestamp,
+      Reason: text,
+      Since: optional(timestamp),
+      CatchUp: optional(flag),
+      By: optional(text),
+    }),
   ),
   RemovedAt: optional(timestamp),
   LastRunAt: optional(timestamp),
@@ -169,6 +176,10 @@ const DOCUMENT_CHECKS: readonly [key: string, check: Check][] = Object.entries({
   Boot: optional(
     objectOf("a boot", { ID: text, Due: optional(objectOf("an instant", { Slot: timestamp, Since: timestamp })) }),
   ),
+  StartFailure: optional(
+    objectOf("a failing start", { Source: nonEmptyText, Slot: timestamp, Code: nonEmptyText, Since: timestamp }),
+  ),
+  Tally: optional(objectOf("a tally", { Failures: optional(positive), Runs: optional(positive) })),
 });
 
 /**
@@ -180,7 +191,7 @@ function normalise(raw: RawDocument): StateDocument {
   const document = {
     ...rest,
     LastHandledPeriodID: canonical(raw["LastHandledPeriodID"]),
-    ActiveExecution: isObject(ActiveExecution) ? withoutNulls(ActiveExecution) : null,
+    ActiveExecution: isFields(ActiveExecution) ? withoutNulls(ActiveExecution) : null,
     History: objectsOf(History).map(withExitCode),
     ...(OtherActive === undefined ? {} : { OtherActive: objectsOf(OtherActive).map(withoutNulls) }),
   };
@@ -188,10 +199,12 @@ function normalise(raw: RawDocument): StateDocument {
   return document as unknown as StateDocument;
 }
 
+/** Its exit code alone may be null: that of a request always is. */
 function withExitCode(entry: RawDocument): RawDocument {
-  const { ExitCode } = entry;
-  const rest = withoutNulls(entry);
-  return rest === entry && ExitCode !== undefined ? entry : { ...rest, ExitCode: ExitCode ?? null };
+  for (const key in entry) {
+    if (entry[key] === null && key !== "ExitCode") return { ExitCode: null, ...withoutNulls(entry) };
+  }
+  return entry["ExitCode"] === undefined ? { ...entry, ExitCode: null } : entry;
 }
 
 /** Most documents hold none, and are taken as they are. */
@@ -205,14 +218,10 @@ function withoutNulls(value: RawDocument): RawDocument {
 }
 
 function objectsOf(value: unknown): readonly RawDocument[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return Array.isArray(value) ? value.filter(isFields) : [];
 }
 
 function canonical(value: unknown): string {
   const at = parseInstant(String(value));
   return at.ok ? formatInstant(at.value) : "";
-}
-
-function isObject(value: unknown): value is RawDocument {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@ import type { Decision } from "../decision/model.js";
 import type { MissedCause } from "../period/cause.js";
 import { dueAt, type SlotOccasion } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
-import type { SkippedReason } from "../period/reasons.js";
+import type { FenceReason, SkippedReason } from "../period/reasons.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
 import type { Aftermath } from "./aftermath.js";
 import { REBOOT_SOURCE, withoutDueBoot } from "./boot.js";
@@ -24,6 +24,7 @@ import { type LedgerFact, retryField } from "./facts.js";
 import { consumeOneshot } from "./hint-transitions.js";
 import { appendHistory } from "./history.js";
 import { RETRY_SOURCE } from "./retry.js";
+import { withoutStartFailure } from "./start-failure.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
 /** What a claim is about: the attempt, and who holds it (S23, S27). */
@@ -58,22 +59,24 @@ export function claimPeriod(document: StateDocument, decision: Decision, claimed
 export interface SlotClaim extends Claimed {
   readonly source: string;
   readonly slotAt: EpochMs;
+  /** Where the slot is named after an older one it is not its name that it is due by (S40). Absent: `slotAt`. */
+  readonly chosenAt?: EpochMs;
   /** S42: of the one-shot hint that goes with it. */
   readonly aftermath: Aftermath | null;
 }
 
 /** S40: a run outside the job's own periods. It counts as active and handles nothing. */
 export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochMs): Transition {
-  const { source, slotAt, aftermath } = claim;
+  const { source, slotAt, chosenAt = slotAt, aftermath } = claim;
   const slotId = formatInstant(slotAt);
   if (isSlotUsed(document, source, slotAt)) {
     throw broken(document, `${source} slot ${slotId} was claimed before`);
   }
   const isRetry = source === RETRY_SOURCE;
   const isBoot = source === REBOOT_SOURCE;
-  const active = { ...activeOf(slotId, slotAt, source, claim, now), ...(isRetry ? attemptFields(document) : {}) };
+  const active = { ...activeOf(slotId, chosenAt, source, claim, now), ...(isRetry ? attemptFields(document) : {}) };
   const { document: left, facts } =
-    source === "hint-oneshot" ? consumeOneshot(document, aftermath, now) : unchanged(document);
+    source === "hint-oneshot" ? consumeOneshot(document, slotAt, aftermath, now) : unchanged(document);
   const rest = isRetry ? withoutRetry(left) : isBoot ? withoutDueBoot(withoutRetry(left)) : left;
   const next = withNewest({ ...rest, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, now);
   return sealed(document, next, ...facts, startedFact(document, active, now));
@@ -94,7 +97,7 @@ export function withSlotUsed(document: StateDocument, source: string, slotAt: Ep
 /** S43: what has been handled since takes the place of what was to be tried again. */
 function withoutRetry(document: StateDocument): StateDocument {
   if (document.Retry === undefined) return document;
-  const { Retry: _, ...rest } = document;
+  const { Retry: _, ...rest } = withoutStartFailure(document, [RETRY_SOURCE]);
   return rest;
 }
 
@@ -164,7 +167,7 @@ export function closeSlot(
 }
 
 /**
- * S32: what was known is lost, so everything up to the current period counts as handled. Only a later period can run:
+ * S32, C12: what was known is lost, so everything up to the current period counts as handled. Only a later period can run:
  * corruption never starts anything twice.
  */
 export function fencePeriod(
@@ -172,8 +175,9 @@ export function fencePeriod(
   decision: Decision,
   now: EpochMs,
   historyLimit: number,
+  reason: FenceReason = "state_recovered",
 ): Transition {
-  return closePeriod(document, decision, { outcome: "skipped", reason: "state_recovered" }, now, historyLimit);
+  return closePeriod(document, decision, { outcome: "skipped", reason }, now, historyLimit);
 }
 
 function handled(document: StateDocument, decision: Decision, outcome: Outcome, reason: string | null): StateDocument {
@@ -197,7 +201,7 @@ function handled(document: StateDocument, decision: Decision, outcome: Outcome, 
 /** S26: ActiveExecution holds the newest; the one it displaces goes to the head of OtherActive. */
 function withNewest(document: StateDocument, newest: ActiveState, now: EpochMs): StateDocument {
   const older = activeStates(document);
-  const next = { ...document, ActiveExecution: newest, LastRunAt: formatSecond(now) };
+  const next = { ...withoutStartFailure(document), ActiveExecution: newest, LastRunAt: formatSecond(now) };
   return older.length === 0 ? next : { ...next, OtherActive: older };
 }
 

@@ -2,10 +2,12 @@
  * Which ending of a run is followed by another attempt, and when (S43). It goes into the document with the ending itself,
  * so that no crash lies between the two.
  */
+import { LIMITS } from "../base/limits.js";
 import type { CompiledRule } from "../decision/model.js";
 import type { RetryCause, RetryRule } from "../job/definition.js";
+import { newestSlotAt } from "../period/policy.js";
 import { isRetryWanted } from "../period/retried.js";
-import { type EpochMs, formatInstant, parseInstant, SECOND_MS } from "../time/instant.js";
+import { type EpochMs, formatInstant, SECOND_MS } from "../time/instant.js";
 import { REBOOT_SOURCE } from "./boot.js";
 import { type ActiveState, type RetryState, type StateDocument, standingOf } from "./document.js";
 import { type Ending, isSuccess } from "./ending.js";
@@ -50,7 +52,8 @@ export function retryAfter(
   const of = attemptOf(ended);
   if (rule === null || of === null || document.RemovedAt !== undefined) return null;
   if (of.attempt > rule.limit || !isNewest(document, of) || !isRetried(rule, ending)) return null;
-  const at = Math.max(ceilToSecond(now + delayMs(rule, of.attempt)), slotAfter(document));
+  const restMs = Math.max(delayMs(rule, of.attempt), askedRestMs(ending));
+  const at = Math.max(ceilToSecond(now + restMs), slotAfter(document));
   const again = { PeriodID: of.periodId, Attempt: of.attempt + 1, At: formatInstant(at) };
   return compiled === null || canBegin(document, compiled, again, now) ? again : null;
 }
@@ -97,10 +100,16 @@ export function delayMs({ backoffMs, maxBackoffMs }: RetryRule, failed: number):
   return Math.min(backoffMs * 2 ** (failed - 1), maxBackoffMs);
 }
 
+/** What the other side asks for is given to it, within what may be asked of a retry at all. */
+function askedRestMs(ending: Ending): number {
+  const { retryAfterMs = 0 } = ending.kind === "answered" ? ending : {};
+  return Math.min(retryAfterMs, LIMITS.retryDelayMs.max);
+}
+
 /** S40: slots of a source only go forward, whatever the clock does. */
 function slotAfter({ LastSlot }: StateDocument): EpochMs {
-  const last = parseInstant(LastSlot?.[RETRY_SOURCE] ?? "");
-  return last.ok ? ceilToSecond(last.value + SECOND_MS) : Number.NEGATIVE_INFINITY;
+  const newestAt = newestSlotAt(LastSlot, RETRY_SOURCE);
+  return newestAt === null ? Number.NEGATIVE_INFINITY : ceilToSecond(newestAt + SECOND_MS);
 }
 
 function ceilToSecond(at: EpochMs): EpochMs {

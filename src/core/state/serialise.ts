@@ -1,14 +1,22 @@
 /**
  * A document as text, byte-stable: equal documents give equal texts, whatever the order in which their fields came to
- * be. Fields this version does not know are kept, after the known ones: an older program must not forget what a newer
- * one wrote.
+ * be. Fields this version does not know are kept, after the known ones.
  */
-import type { ActiveState, HistoryEntry, StateDocument } from "./document.js";
+import { type ActiveState, newDocument, type StateDocument } from "./document.js";
+import { historyText } from "./history.js";
+import { withUnknown } from "./unknown-fields.js";
 
 export function serialiseDocument(document: StateDocument): string {
-  const { ActiveExecution, OtherActive, LastSlot } = document;
-  // JSON.stringify leaves out what is undefined: exactly the additive fields that are absent.
-  const ordered: Record<keyof StateDocument, unknown> = {
+  const before = JSON.stringify(beforeHistory(document));
+  const behind = JSON.stringify(withUnknown(behindHistory(document), document, KNOWN));
+  const upTo = `${before.slice(0, -1)},"History":${historyText(document.History)}`;
+  return behind === "{}" ? `${upTo}}` : `${upTo},${behind.slice(1)}`;
+}
+
+// JSON.stringify leaves out what is undefined: exactly the additive fields that are absent.
+function beforeHistory(document: StateDocument) {
+  const { ActiveExecution } = document;
+  return {
     Version: document.Version,
     Identity: document.Identity,
     LastHandledPeriodID: document.LastHandledPeriodID,
@@ -16,7 +24,12 @@ export function serialiseDocument(document: StateDocument): string {
     LastChosenTime: document.LastChosenTime,
     LastNominalTime: document.LastNominalTime,
     ActiveExecution: ActiveExecution === null ? undefined : activeInOrder(ActiveExecution),
-    History: document.History.map(entryInOrder),
+  };
+}
+
+function behindHistory(document: StateDocument) {
+  const { OtherActive, LastSlot } = document;
+  return {
     OtherActive: OtherActive?.length ? OtherActive.map(activeInOrder) : undefined,
     LastSlot: LastSlot === undefined ? undefined : sorted(LastSlot),
     LastReason: document.LastReason,
@@ -30,9 +43,13 @@ export function serialiseDocument(document: StateDocument): string {
     EvaluatesFrom: document.EvaluatesFrom,
     Retry: document.Retry,
     Boot: document.Boot,
+    StartFailure: document.StartFailure,
+    Tally: document.Tally,
   };
-  return JSON.stringify(withUnknown(ordered, document));
 }
+
+const EMPTY = newDocument("");
+const KNOWN: Record<keyof StateDocument, unknown> = { ...beforeHistory(EMPTY), History: null, ...behindHistory(EMPTY) };
 
 function activeInOrder(active: ActiveState): object {
   const ordered: Record<keyof ActiveState, unknown> = {
@@ -51,42 +68,6 @@ function activeInOrder(active: ActiveState): object {
     Attempt: active.Attempt,
   };
   return withUnknown(ordered, active);
-}
-
-function entryInOrder(entry: HistoryEntry): object {
-  const ordered: Record<keyof HistoryEntry, unknown> = {
-    PeriodID: entry.PeriodID,
-    Outcome: entry.Outcome,
-    NominalTime: entry.NominalTime,
-    ChosenTime: entry.ChosenTime,
-    CompletedAt: entry.CompletedAt,
-    ExitCode: entry.ExitCode,
-    Reason: entry.Reason,
-    StartedAt: entry.StartedAt,
-    Signal: entry.Signal,
-    Source: entry.Source,
-    Holder: entry.Holder,
-    Status: entry.Status,
-    DurationMs: entry.DurationMs,
-    RetryOf: entry.RetryOf,
-    Attempt: entry.Attempt,
-  };
-  return withUnknown(ordered, entry);
-}
-
-function withUnknown(ordered: object, value: object): object {
-  for (const key in value) {
-    if (!Object.hasOwn(ordered, key)) {
-      return allFields(ordered, value);
-    }
-  }
-  return ordered;
-}
-
-/** `Object.fromEntries` defines own properties, so that even a field named `__proto__` stays plain data. */
-function allFields(ordered: object, value: object): object {
-  const unknown = Object.entries(value).filter(([key]) => !Object.hasOwn(ordered, key));
-  return Object.fromEntries([...Object.entries(ordered), ...unknown]);
 }
 
 function sorted(slots: Readonly<Record<string, string>>): object {

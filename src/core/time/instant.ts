@@ -62,6 +62,19 @@ function problem(code: "instant-syntax" | "instant-range", message: string, text
   return hint === undefined ? base : { ...base, hint };
 }
 
+/** null: it is none. */
+export function instantOrNull(text: string | null | undefined): EpochMs | null {
+  const at = parseInstant(text ?? "");
+  return at.ok ? at.value : null;
+}
+
+/** Of what we wrote ourselves, or have looked at before: a timestamp that is none is a defect. */
+export function knownInstant(text: string): EpochMs {
+  const at = parseInstant(text);
+  if (!at.ok) throw new Error(`invariant broken: ${JSON.stringify(text)} is no timestamp`);
+  return at.value;
+}
+
 const NO_TEXT: Result<EpochMs, Problem> = err(notATimestamp(""));
 
 /** Reads RFC 3339 with `Z` or a numeric offset. Digits beyond the millisecond are cut off. */

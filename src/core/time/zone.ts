@@ -70,12 +70,12 @@ function buildChunk(zoneId: string, index: number): Chunk {
 class SpannedZone implements Zone {
   readonly id: string;
   /** Empty for a fixed offset: its only span is found before chunks are looked at. */
-  private readonly chunks: (Chunk | undefined)[] = [];
-  private last: ZoneSpan;
+  readonly #chunks: (Chunk | undefined)[] = [];
+  #last: ZoneSpan;
 
   constructor(id: string, fixed: ZoneSpan | null) {
     this.id = id;
-    this.last = fixed ?? { startAt: Number.POSITIVE_INFINITY, endAt: Number.POSITIVE_INFINITY, offsetMs: 0 };
+    this.#last = fixed ?? { startAt: Number.POSITIVE_INFINITY, endAt: Number.POSITIVE_INFINITY, offsetMs: 0 };
   }
 
   offsetMsAt(at: EpochMs): number {
@@ -83,28 +83,28 @@ class SpannedZone implements Zone {
   }
 
   spanAt(at: EpochMs): ZoneSpan {
-    const last = this.last;
+    const last = this.#last;
     if (at >= last.startAt && at < last.endAt) return last;
-    return this.find(at);
+    return this.#find(at);
   }
 
-  private find(at: EpochMs): ZoneSpan {
+  #find(at: EpochMs): ZoneSpan {
     if (!Number.isFinite(at)) throw new Error(`invariant broken: a zone was asked about ${at}`);
     const wanted = Math.floor((at - SUPPORTED_INSTANTS.fromAt) / CHUNK_MS);
     const index = wanted < 0 ? 0 : wanted >= CHUNKS ? CHUNKS - 1 : wanted;
-    const chunk = this.chunks[index] ?? this.build(index);
+    const chunk = this.#chunks[index] ?? this.#build(index);
     const offsetInChunk = at - chunk.startAt;
     const bucket = Math.min(BUCKETS_PER_CHUNK - 1, Math.max(0, Math.floor(offsetInChunk / BUCKET_MS)));
     let i = chunk.firstSpan[bucket] as number;
     let span = chunk.spans[i] as ZoneSpan;
     while (at >= span.endAt) span = chunk.spans[++i] as ZoneSpan;
-    this.last = span;
+    this.#last = span;
     return span;
   }
 
-  private build(index: number): Chunk {
+  #build(index: number): Chunk {
     const chunk = buildChunk(this.id, index);
-    this.chunks[index] = chunk;
+    this.#chunks[index] = chunk;
     return chunk;
   }
 }

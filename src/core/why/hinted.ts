@@ -1,5 +1,5 @@
 /** Which hint stood in for the schedule at an instant (S41), from what is on record of hints. */
-import { type Hint, hintText } from "../governor/hint.js";
+import { HINT_KINDS, type Hint, hintText } from "../governor/hint.js";
 import { type HintOnRecord, hintOnRecordAt } from "../state/hint-transitions.js";
 import { type EpochMs, formatSecond } from "../time/instant.js";
 import type { Finding, Period, WhyFacts } from "./facts.js";
@@ -23,6 +23,16 @@ function documentHint(document: WhyFacts["document"], at: EpochMs): HintOnRecord
 /** null: none was in force then, or nothing is on record about it. */
 export function hintAt(entries: readonly LedgerEntry[], at: EpochMs): Hint | null {
   return entryAt(entries, at)?.hint ?? null;
+}
+
+/** Who wanted the hint that a slot came from; "" where nobody is named, or it is no hint's. */
+export function hinterText({ entries, document }: WhyFacts, source: string, at: EpochMs): string {
+  const kind = HINT_KINDS.find((known) => source === `hint-${known}`);
+  if (kind === undefined) return "";
+  const set = entries.filter((entry) => entry.kind === "hint" && entry.hint.kind === kind && entry.at <= at);
+  const newest = set.sort((one, other) => one.at - other.at).at(-1);
+  const { hint = null } = newest?.kind === "hint" ? newest : (documentHint(document, at) ?? {});
+  return hint?.kind !== kind || hint.by === undefined ? "" : ` of ${hint.by}`;
 }
 
 function entryAt(entries: readonly LedgerEntry[], at: EpochMs): HintEntry | null {

@@ -1,9 +1,10 @@
 /** Ledger records read back (S36): what `why` needs of them. A record of a kind or form that is not known says nothing. */
+import { type Fields, fieldsIn, numberOf, textOf } from "../base/fields.js";
 import type { DecisionRecord } from "../decision/model.js";
 import type { Hint } from "../governor/hint.js";
 import type { Outcome } from "../state/document.js";
 import { type Ending, HOLDER_KINDS, type HolderKind, readEnding } from "../state/ending.js";
-import { type EpochMs, parseInstant } from "../time/instant.js";
+import { type EpochMs, instantOrNull } from "../time/instant.js";
 
 export interface PeriodEntry {
   readonly kind: "period";
@@ -27,6 +28,8 @@ export interface RunEntry {
   readonly source: string | null;
   readonly pid: number | null;
   readonly holder: HolderKind;
+  /** Among several nodes. */
+  readonly node: string | null;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   /** null: it is not known to have ended. */
@@ -51,6 +54,15 @@ export interface SlotEntry {
   readonly at: EpochMs;
   readonly source: string;
   readonly outcome: Outcome;
+  readonly reason: string;
+  readonly recordedAt: string;
+}
+
+/** S46: what was due outside the schedule, and could not be started from then on. */
+export interface StartFailureEntry {
+  readonly kind: "start_failed";
+  readonly at: EpochMs;
+  readonly source: string;
   readonly reason: string;
   readonly recordedAt: string;
 }
@@ -82,6 +94,7 @@ export interface PauseEntry {
   readonly at: EpochMs;
   readonly untilAt: EpochMs;
   readonly reason: string;
+  readonly by?: string;
 }
 
 export interface ResumeEntry {
@@ -111,6 +124,7 @@ export type LedgerEntry =
   | HintEndEntry
   | RetryEntry
   | SlotEntry
+  | StartFailureEntry
   | BootEntry;
 
 export interface RawRecord {
@@ -121,11 +135,12 @@ export interface RawRecord {
 
 /** null for what cannot be read and for kinds that answer nothing. */
 export function readLedgerEntry({ at, kind, text }: RawRecord): LedgerEntry | null {
-  const raw = fieldsOf(text);
+  const raw = fieldsIn(text);
   if (raw === null) return null;
   if (kind === "run" || kind.startsWith("run:")) return runEntry(at, raw);
   if (kind.startsWith("hint_end:")) return { kind: "hint_end", at, hint: textOf(raw["hint"]) ?? "" };
   if (kind.startsWith("slot:")) return slotEntry(at, raw);
+  if (kind.startsWith("start_failed:")) return startFailureEntry(at, raw);
   switch (kind) {
     case "boot":
       return { kind, at, isDue: textOf(raw["slot"]) !== null, notedAt: textOf(raw["at"]) ?? "" };
@@ -134,7 +149,7 @@ export function readLedgerEntry({ at, kind, text }: RawRecord): LedgerEntry | nu
     case "gap":
       return gapEntry(at, raw);
     case "paused":
-      return { kind, at, untilAt: instantOf(raw["until"]) ?? at, reason: textOf(raw["reason"]) ?? "" };
+      return { kind, at, untilAt: instantOrNull(textOf(raw["until"])) ?? at, ...saidOf(raw) };
     case "resumed":
       return { kind, at };
     case "hint":
@@ -146,17 +161,6 @@ export function readLedgerEntry({ at, kind, text }: RawRecord): LedgerEntry | nu
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function fieldsOf(text: string): Fields | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
-  } catch {
-    return null;
-  }
-}
-
 function periodEntry(at: EpochMs, raw: Fields): PeriodEntry {
   const { decision } = raw;
   return {
@@ -165,8 +169,8 @@ function periodEntry(at: EpochMs, raw: Fields): PeriodEntry {
     outcome: textOf(raw["outcome"]) as Outcome | null,
     reason: textOf(raw["reason"]),
     recordedAt: textOf(raw["at"]) ?? "",
-    fromAt: instantOf(raw["from"]),
-    untilAt: instantOf(raw["to"]),
+    fromAt: instantOrNull(textOf(raw["from"])),
+    untilAt: instantOrNull(textOf(raw["to"])),
     startFailure: textOf(raw["start_failure"]),
     // Written by us from a value of this type; `kron verify` is there for those who doubt it.
     decision: typeof decision === "object" ? (decision as DecisionRecord | null) : null,
@@ -181,6 +185,7 @@ function runEntry(at: EpochMs, raw: Fields): RunEntry {
     source: textOf(raw["source"]),
     pid: numberOf(raw["pid"]),
     holder: holderOf(raw["holder"]),
+    node: textOf(raw["node"]),
     startedAt: textOf(raw["started_at"]),
     endedAt: textOf(raw["ended_at"]),
     ending: textOf(raw["ended_at"]) === null ? null : readEnding(raw),
@@ -197,7 +202,7 @@ function gapEntry(at: EpochMs, raw: Fields): GapEntry {
   return {
     kind: "gap",
     at,
-    lastAt: instantOf(raw["last"]) ?? at,
+    lastAt: instantOrNull(textOf(raw["last"])) ?? at,
     count: numberOf(raw["count"]) ?? 1,
     isCountExact: raw["is_count_exact"] === true,
     notedAt: textOf(raw["at"]) ?? "",
@@ -211,13 +216,19 @@ function hintOf(value: unknown): Hint | null {
   const raw = value as Fields;
   const [intervalMs, nextRunAt, expiresAt] = [
     numberOf(raw["interval_ms"]),
-    instantOf(raw["next_run_at"]),
-    instantOf(raw["expires_at"]),
+    instantOrNull(textOf(raw["next_run_at"])),
+    instantOrNull(textOf(raw["expires_at"])),
   ];
-  const reason = textOf(raw["reason"]) ?? "";
   if (expiresAt === null) return null;
-  if (intervalMs !== null) return { kind: "interval", intervalMs, expiresAt, reason };
-  return nextRunAt === null ? null : { kind: "oneshot", nextRunAt, expiresAt, reason };
+  const about = { expiresAt, ...saidOf(raw) };
+  if (intervalMs !== null) return { kind: "interval", intervalMs, ...about };
+  return nextRunAt === null ? null : { kind: "oneshot", nextRunAt, ...about };
+}
+
+/** Why, and who has said so, where that is on record. */
+function saidOf(raw: Fields): { readonly reason: string; readonly by?: string } {
+  const by = textOf(raw["by"]);
+  return { reason: textOf(raw["reason"]) ?? "", ...(by === null ? {} : { by }) };
 }
 
 function slotEntry(at: EpochMs, raw: Fields): SlotEntry | null {
@@ -225,6 +236,12 @@ function slotEntry(at: EpochMs, raw: Fields): SlotEntry | null {
   if (source === null || outcome === null) return null;
   const recordedAt = textOf(raw["at"]) ?? "";
   return { kind: "slot", at, source, outcome: outcome as Outcome, reason: reason ?? "", recordedAt };
+}
+
+function startFailureEntry(at: EpochMs, raw: Fields): StartFailureEntry | null {
+  const [source, reason] = [textOf(raw["source"]), textOf(raw["reason"])];
+  if (source === null || reason === null) return null;
+  return { kind: "start_failed", at, source, reason, recordedAt: textOf(raw["at"]) ?? "" };
 }
 
 function retryEntry(at: EpochMs, raw: Fields): RetryEntry | null {
@@ -237,17 +254,4 @@ function retryEntry(at: EpochMs, raw: Fields): RetryEntry | null {
 function hintEntry(at: EpochMs, raw: Fields): HintEntry | null {
   const hint = hintOf(raw);
   return hint === null ? null : { kind: "hint", at, hint };
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === "number" ? value : null;
-}
-
-function instantOf(value: unknown): EpochMs | null {
-  const at = parseInstant(textOf(value) ?? "");
-  return at.ok ? at.value : null;
 }

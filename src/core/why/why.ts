@@ -5,6 +5,7 @@
 import { isErrorCode } from "../base/errors/registry.js";
 import { isEvery } from "../cron/every.js";
 import { compileRule } from "../decision/compile.js";
+import { byText } from "../governor/author.js";
 import { hintText } from "../governor/hint.js";
 import { isPeriod } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
@@ -23,7 +24,7 @@ import {
   type WhyRun,
   type WhyVersion,
 } from "./facts.js";
-import { hintAt, hinted } from "./hinted.js";
+import { hintAt, hinted, hinterText } from "./hinted.js";
 import {
   heldNow,
   lastSignBefore,
@@ -38,6 +39,7 @@ import {
 } from "./open.js";
 import type { GapEntry, PeriodEntry, RunEntry } from "./records.js";
 import { lastSlot, nearestRuns, slotRun, sourceText } from "./slots.js";
+import { failedStart, failingStart } from "./start-failures.js";
 import { runText } from "./texts.js";
 
 export function whyPeriod(facts: WhyFacts): WhyAnswer {
@@ -55,9 +57,19 @@ const SAYING_SO: ReadonlySet<WhyAnswer["kind"]> = new Set(["paused", "suspended"
 
 /** Who asks about no period in particular wants to know why nothing runs: what holds the job now is said as well. */
 export function whyCurrent(facts: WhyFacts): WhyAnswer {
-  const found = whyPeriod(facts);
-  const held = SAYING_SO.has(found.kind) ? null : heldNow(facts);
+  const period = whyPeriod(facts);
+  const found = withFailingStart(facts, period);
+  const held = SAYING_SO.has(period.kind) ? null : heldNow(facts);
   return held === null ? found : { ...found, text: `${found.text}; ${held}` };
+}
+
+/** S46: of a job without periods it is the answer, beside a period it is more of it. */
+function withFailingStart(facts: WhyFacts, found: WhyAnswer): WhyAnswer {
+  const failing = failingStart(facts);
+  if (failing === null) return found;
+  const { kind, reason = null, text, slot } = failing;
+  if (found.kind !== "not_a_period" && found.kind !== "unknown") return { ...found, text: `${found.text}; ${text}` };
+  return { ...found, kind, reason, text, period_id: slot, nearest: [] };
 }
 
 function answer(facts: WhyFacts, period: Period | null, finding: Finding): WhyAnswer {
@@ -92,9 +104,10 @@ function instantText(at: EpochMs | null): string | null {
 }
 
 function runOf(run: RunEntry): WhyRun {
-  const { pid, holder, startedAt, endedAt, ending } = run;
+  const { pid, holder, node, startedAt, endedAt, ending } = run;
   const how = ending === null ? NO_ENDING_FIELDS : endingFields(ending);
-  return { pid, started_at: startedAt, ended_at: endedAt, ...holderField(holder), ...how };
+  const where = node === null ? {} : { node };
+  return { pid, started_at: startedAt, ended_at: endedAt, ...holderField(holder), ...where, ...how };
 }
 
 // --- The period has an outcome ---
@@ -120,7 +133,7 @@ function failureText({ startFailure }: PeriodEntry): string {
 /** S40: no period, but a run that came from something else. */
 function ofSlot(facts: WhyFacts): Finding | null {
   const run = slotRun(facts);
-  return run === null ? lastSlot(facts) : ranAs(facts, run, run.source);
+  return run === null ? (lastSlot(facts) ?? failedStart(facts)) : ranAs(facts, run, run.source);
 }
 
 function executed(facts: WhyFacts): Finding {
@@ -135,7 +148,7 @@ function ranAs(facts: WhyFacts, run: RunEntry | null, source: string | null): Fi
   const id = formatInstant(nominalAt);
   const active = document === null ? [] : activeStates(document);
   const running = active.find((state) => state.PeriodID === id && (state.Source ?? null) === source);
-  const whence = source === null ? "" : ` ${sourceText(source)}`;
+  const whence = source === null ? "" : ` ${sourceText(source)}${hinterText(facts, source, nominalAt)}`;
   if (running !== undefined) {
     const what = running.Holder === undefined ? `PID ${running.PID}` : `a ${running.Holder}`;
     return { kind: "running", text: `running${whence} since ${running.StartedAt} (${what})`, run };
@@ -235,7 +248,7 @@ function notYet(facts: WhyFacts, period: Period): Finding {
     ? "; but the job is suspended"
     : pause === null
       ? ""
-      : `; but the job is paused until ${formatSecond(pause.untilAt)} (${pause.reason})`;
+      : `; but the job is paused until ${formatSecond(pause.untilAt)}${byText(pause.by)} (${pause.reason})`;
   return { kind: "not_yet", text: when + but };
 }
 

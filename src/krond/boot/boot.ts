@@ -4,7 +4,9 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, systemClock } from "../../actors/clock.js";
+import { lastStartAt } from "../../actors/cluster/lease.js";
 import { createDispatcher } from "../../actors/dispatcher/http-dispatcher.js";
+import { QuotaRunner } from "../../actors/endpoints/quota-runner.js";
 import { EnvironmentReader } from "../../actors/launcher/daemon/environment.js";
 import { startLauncher } from "../../actors/launcher/daemon/process-launcher.js";
 import { RunnerRouter } from "../../actors/runner/router.js";
@@ -12,22 +14,23 @@ import { ToldRunner } from "../../actors/runner/told-runner.js";
 import type { Supervisor } from "../../actors/supervisor/port.js";
 import { Gates } from "../../actors/supervisor/run/gates.js";
 import { joined, wantedFrom } from "../../actors/supervisor/start/wanted-jobs.js";
+import { SplitDispatcher } from "../../actors/workers/split.js";
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import { exitStatusOf } from "../../core/base/errors/exit-status.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
-import { err, ok, type Result } from "../../core/base/result.js";
+import { err, ok, type Result, unwrap } from "../../core/base/result.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import type { Settings } from "../../core/config/settings.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { isHalted, isStarting, mayStart } from "../../machines/supervisor-phase.js";
-import type { ConfigFinding } from "../../persist/configuration.js";
+import { RecentEnds } from "../../operations/now/recent.js";
+import type { ConfigFinding } from "../../persist/config-files.js";
 import { DEFINITION_READER } from "../../persist/definition-reader.js";
 import type { LockTerm } from "../../persist/lock.js";
 import type { StateStore } from "../../persist/store.js";
 import { inspectionOf } from "../inspect/seam.js";
 import type { DaemonLog } from "../log/log.js";
 import { outputLines } from "../log/output-events.js";
-import type { Monitoring } from "../monitor/monitoring.js";
 import { outputDirectoryIn } from "../state/directory.js";
 import { BOOT_NOTE_KEY, bootNote, readBootNote, zoneDataChange } from "./boot-note.js";
 import {
@@ -38,14 +41,31 @@ import {
   manifestNote,
   storedManifest,
 } from "./configuration.js";
-import { Daemon, type DaemonOptions } from "./daemon.js";
+import { Daemon } from "./daemon.js";
+import type { DaemonOptions, DaemonParts, Opened } from "./daemon-parts.js";
 import { deadlineLine } from "./deadlines.js";
+import { endpointBooks } from "./endpoint-books.js";
+import { EventFeed } from "./event-feed.js";
 import { logFindings, logKept } from "./finding-lines.js";
 import { keptDefinitions } from "./kept-definitions.js";
+import { closeLeftRuns } from "./left-runs.js";
 import { tellingOf } from "./messenger.js";
+import { nodelessLine } from "./nodeless.js";
+import { plannersOf } from "./planners.js";
+import { hostRoom, roomForGates } from "./room-for-gates.js";
+import { isShared, type Shared, sharedConfiguration, sharedOf } from "./shared.js";
+import { sharedSupervisorOf, sweepsOf } from "./shared-supervisor.js";
 import { brokenOff, ConfigurationRefused, progressLog, Start } from "./start.js";
 import { trimMemory } from "./trim-memory.js";
-import { baseEnvOf, hostCheckOf, monitoringOf, newAttemptId, supervisorOf, type Wired } from "./wiring.js";
+import {
+  baseEnvOf,
+  hostCheckOf,
+  monitoringOf,
+  newAttemptId,
+  type Planning,
+  supervisorOf,
+  type Wired,
+} from "./wiring.js";
 import { type ZoneUse, zonesOf } from "./zone-use.js";
 
 /** Why the daemon did not start: findings in the configuration, or an operating failure. */
@@ -75,14 +95,21 @@ export function startDaemon(options: DaemonOptions): Promise<Result<Daemon, Boot
       // From here on it is the daemon that says why it ends.
       leave();
       daemon.begin();
-      const line = await deadlineLine(configuration.wanted, systemClock.now());
-      if (line !== null) start.options.log.daemon(line);
+      await remark(start, configuration);
       await trimMemory();
       daemon.checkStart();
       resolve(ok(daemon));
     });
     opened.catch((error: unknown) => phase.fail(error));
   });
+}
+
+/** What a person should hear of a configuration that is in order. */
+async function remark({ options: { log } }: Start, { wanted }: DaemonConfiguration): Promise<void> {
+  for (const lineOf of [deadlineLine, nodelessLine]) {
+    const line = await lineOf(wanted, systemClock.now());
+    if (line !== null) log.daemon(line);
+  }
 }
 
 function refusal(cause: unknown): Result<never, BootRefusal> {
@@ -92,7 +119,8 @@ function refusal(cause: unknown): Result<never, BootRefusal> {
 }
 
 async function configured({ options, loader }: Start): Promise<DaemonConfiguration> {
-  const known = await manifestIn(options.stateDirectory);
+  if (isShared(options.store)) return sharedConfiguration();
+  const known = await manifestIn(options.store);
   const read = await loadDaemonConfiguration(loader, known);
   const configuration = await admitted(read, options);
   if (configuration === null) throw new ConfigurationRefused(read.findings);
@@ -102,7 +130,7 @@ async function configured({ options, loader }: Start): Promise<DaemonConfigurati
 /** S35: what is to be started; null: nothing is. */
 async function admitted(read: DaemonConfiguration, options: DaemonOptions): Promise<DaemonConfiguration | null> {
   const { findings, settings, isIncomplete, wanted } = read;
-  const kept = findings.length === 0 ? [] : await keptDefinitions(read, options.stateDirectory, ENGINE_VERSION);
+  const kept = findings.length === 0 ? [] : await keptDefinitions(read, options.store, ENGINE_VERSION);
   if (kept === null && (settings.onInvalid === "refuse" || isIncomplete)) return null;
   if (kept === null) logFindings(options.log, findings, "start");
   for (const one of kept ?? []) logKept(options.log, one);
@@ -121,43 +149,46 @@ interface Booted {
 }
 
 async function booted(start: Start): Promise<Booted> {
-  const { options, phase, loader, pool } = start;
   const read = await start.next(null, "readConfiguration", () => configured(start));
   const term = await start.next({ type: "CONFIGURED" }, "takeLock", () => locked(start));
   const opened = await start.next({ type: "LOCKED" }, "openStore", () => storeOpened(start, term));
   const recovered = await start.next({ type: "OPENED" }, "recoverRuns", () => runsRecovered(start, opened, read));
-  const { wired, supervisor, configuration } = recovered;
-  const parts = { ...wired, phase, supervisor, loader, pool, newHostCheck: () => hostCheckOf(options, wired) };
-  const daemon = new Daemon(options, parts, configuration.settings);
-  start.undoBy(() => daemon.closeDoors());
+  const { configuration } = recovered;
+  const daemon = daemonOf(start, recovered);
   await daemon.open(configuration);
-  if (!isStarting(phase.snapshot)) throw brokenOff();
+  if (!isStarting(start.phase.snapshot)) throw brokenOff();
   return { daemon, configuration };
+}
+
+/**
+ * A scope of its own: what it hands on is kept as long as the daemon, and must not hold on to the definitions that were
+ * read, half a kilobyte a job.
+ */
+function daemonOf(start: Start, { wired, supervisor, configuration: { settings } }: Recovered): Daemon {
+  const { options, phase, loader, pool } = start;
+  const parts = { ...wired, phase, supervisor, loader, pool, newHostCheck: () => hostCheckOf(options, wired) };
+  const daemon = new Daemon(options, parts, settings);
+  start.undoBy(() => daemon.closeDoors());
+  return daemon;
 }
 
 async function locked({ options, phase, undoBy }: Start): Promise<LockTerm> {
   const { backend, at } = options.store;
   const term = unwrap(await backend.acquire(at));
-  undoBy(async () => term.release());
+  undoBy(() => term.release());
   void term.lost.then((error) => phase.fail(error));
   return term;
 }
 
-interface Opened {
-  readonly term: LockTerm;
-  readonly store: StateStore;
-  readonly monitoring: Monitoring;
-  /** Where metrics and health are asked for. */
-  readonly address: string | null;
-}
-
 async function storeOpened({ options, phase, undoBy }: Start, term: LockTerm): Promise<Opened> {
+  const { backend } = options.store;
   const monitoring = monitoringOf(options, phase);
   undoBy(() => monitoring.close());
   const address = await monitoring.listen();
-  const opened = unwrap(await options.store.backend.open(term));
+  const opened = unwrap(await backend.open(term));
   undoBy(() => opened.close());
-  return { term, store: monitoring.observed(opened), monitoring, address };
+  const shared = backend.member === null ? null : await sharedOf(await backend.member(term, opened), opened, options);
+  return { term, store: monitoring.observed(opened), monitoring, address, shared };
 }
 
 interface Recovered {
@@ -168,44 +199,106 @@ interface Recovered {
 
 async function runsRecovered(start: Start, opened: Opened, read: DaemonConfiguration): Promise<Recovered> {
   const { options, phase, loader, pool } = start;
-  const wired = await wiredUp(start, opened, read.settings);
   const planning = { pool, say: progressLog(options.log, "planning") };
+  if (opened.shared !== null) return sharedRecovered(start, opened, opened.shared, planning);
+  const wired = await wiredUp(start, opened, read.settings, systemClock);
   const begin = async (configuration: DaemonConfiguration): Promise<Supervisor> => {
     const supervisor = supervisorOf(options, phase, wired, planning);
     wired.monitoring.watch(supervisor);
+    wired.inspection?.of(supervisor);
+    wired.books.health.keepTo((identity) => supervisor.has(identity));
     await startJobs(supervisor, configuration, { ...wired, log: options.log });
+    const leave = closeLeftRuns(systemClock, supervisor, (error) => phase.fail(error));
+    start.undoBy(async () => leave());
     return supervisor;
   };
   return { wired, ...(await begun(begin, read, wired.store, loader)) };
 }
 
-async function wiredUp({ options, phase, undoBy }: Start, opened: Opened, settings: Settings): Promise<Wired> {
-  const clock = systemClock;
-  const { cgroupRoot, env, log } = options;
+/** What is wanted stands in the store, and comes shard by shard. */
+async function sharedRecovered(start: Start, opened: Opened, shared: Shared, planning: Planning): Promise<Recovered> {
+  const { options, phase } = start;
+  const configuration = sharedConfiguration(shared.settings.current);
+  const wired = await wiredUp(start, opened, configuration.settings, shared.time);
+  const parts = sharedSupervisorOf({ options, phase, planning }, wired, shared);
+  const { membership, supervisor } = parts;
+  start.undoBy(() => membership.close());
+  start.undoBy(async () => parts.stopWatching());
+  start.undoBy(async () => parts.among.close());
+  await parts.recover();
+  wired.monitoring.watch(supervisor.here);
+  wired.inspection?.of(supervisor);
+  wired.books.health.keepTo((identity) => supervisor.has(identity));
+  await supervisor.start(configuration.wanted, configuration.settings);
+  const { among } = parts;
+  return { wired: { ...wired, among, sweeps: () => sweepsOf(shared.member, membership) }, supervisor, configuration };
+}
+
+async function wiredUp(
+  { options, phase, undoBy }: Start,
+  opened: Opened,
+  settings: Settings,
+  clock: Clock,
+): Promise<Wired> {
+  const { cgroupRoot, env, log, stateDirectory } = options;
   const launcher = await startLauncher({ clock, ...(cgroupRoot == null ? {} : { cgroupRoot }) });
   undoBy(() => launcher.close());
   const environment = new EnvironmentReader({ env, check: options.trust });
-  const router = new RunnerRouter(launcher, createDispatcher({ clock, env }), environment);
+  const { store, term } = opened;
+  const onFailure = (error: unknown): void => phase.fail(error);
+  const books = endpointBooks({ clock, store, term, stateDirectory, env, shared: opened.shared, onFailure });
+  const planners = plannersOf(options, clock);
+  undoBy(() => planners.close());
+  const unseal = (sealed: string) => books.secrets.unseal(sealed);
+  const dispatcher = new SplitDispatcher(createDispatcher({ clock, env, unseal }), books.workers);
+  const router = new RunnerRouter(launcher, dispatcher, environment);
   const runners = new ToldRunner(router, clock, outputLines(log));
   undoBy(() => runners.close());
-  const ports = { clock, phase, store: opened.store, runner: runners, log };
-  const inspection = await inspectionOf(options.inspect ?? null, ports);
+  const inspection = await inspectionOf(
+    { own: options.inspect ?? null, hasDoors: (options.doors ?? []).length > 0 },
+    { clock, phase, store, runner: runners, log },
+  );
   undoBy(async () => inspection?.close());
-  const runner = inspection?.runner ?? runners;
-  const gates = new Gates(runner, () => isHalted(phase.snapshot));
+  const runner = new QuotaRunner(inspection?.runner ?? runners, books.quotas);
+  const gates = new Gates(
+    runner,
+    () => isHalted(phase.snapshot),
+    () => lastStartAt(term, clock),
+    roomForGates(hostRoom()),
+  );
   const telling = await tellingOf(
     {
-      ...{ clock, log, store: opened.store, term: opened.term, runner: runners, monitoring: opened.monitoring },
-      outputDirectory: outputDirectoryIn(options.stateDirectory),
+      ...{ clock, log, store, term, runner: runners, monitoring: opened.monitoring },
+      outputDirectory: outputDirectoryIn(stateDirectory),
       baseEnv: baseEnvOf(options),
       newId: () => newAttemptId(clock),
       mayStart: () => mayStart(phase.snapshot),
       onFatal: (error) => phase.fail(error),
+      isShared: opened.shared !== null,
     },
     settings,
   );
   undoBy(async () => telling.messenger.close());
-  return { ...opened, clock, runner, unwatched: runners, gates, inspection, ...telling };
+  return {
+    ...opened,
+    clock,
+    sweeps: (jobs) => [{ store, dropsOld: true, jobs }],
+    runner,
+    unwatched: runners,
+    gates,
+    inspection,
+    books,
+    planners,
+    ...telling,
+    ...eventsRemembered(),
+    among: null,
+  };
+}
+
+function eventsRemembered(): Pick<Wired, "events" | "recent"> {
+  const [events, recent] = [new EventFeed(), new RecentEnds()];
+  events.subscribe((event) => recent.tell(event));
+  return { events, recent };
 }
 
 /**
@@ -231,10 +324,7 @@ async function begun(
   return { supervisor: await begin(configuration), configuration };
 }
 
-interface StartPlace {
-  readonly clock: Clock;
-  readonly term: LockTerm;
-  readonly store: StateStore;
+interface StartPlace extends Pick<DaemonParts, "clock" | "term" | "store"> {
   readonly log: DaemonLog;
 }
 
@@ -257,11 +347,6 @@ async function startJobs(
   // What was kept although this version rejects it must be read with care by the next start too.
   const reader = accepted.length === 0 ? [DEFINITION_READER] : [];
   await store.commit(term, { meta: [note, manifestNote(manifest), ...reader] });
-}
-
-function unwrap<T>(result: Result<T, KronError>): T {
-  if (!result.ok) throw result.error;
-  return result.value;
 }
 
 /** S5: the start plans anew anyway; here people are told why their jobs may run at other times. */

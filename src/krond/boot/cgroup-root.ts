@@ -37,12 +37,21 @@ export function delegatedCgroup(
   system: CgroupSystem = LINUX_CGROUPS,
 ): string | null {
   if (!env["INVOCATION_ID"]) return null;
-  const own = OWN_GROUP.exec(textOf(system.ownGroups))?.[1];
-  const mount = UNIFIED_MOUNT.exec(textOf(system.mounts))?.[1];
-  const unit = path.basename(own ?? "");
-  if (own === undefined || mount === undefined || !unit.endsWith(".service") || !system.isDelegated(unit)) return null;
-  const directory = path.join(mount, own);
+  const group = ownCgroup(system);
+  if (group === null) return null;
+  const unit = path.basename(group.name);
+  if (!unit.endsWith(".service") || !system.isDelegated(unit)) return null;
+  const directory = path.join(group.mount, group.name);
   return checkCgroupRoot(directory).ok ? directory : null;
+}
+
+/** Where the daemon itself is in the unified hierarchy; null: there is none. */
+export function ownCgroup(
+  system: Pick<CgroupSystem, "ownGroups" | "mounts"> = LINUX_CGROUPS,
+): { readonly mount: string; readonly name: string } | null {
+  const name = OWN_GROUP.exec(textOf(system.ownGroups))?.[1];
+  const mount = UNIFIED_MOUNT.exec(textOf(system.mounts))?.[1];
+  return name === undefined || mount === undefined ? null : { mount, name };
 }
 
 /** What the operator names must be one, and ours to write to. */
@@ -57,7 +66,7 @@ export function checkCgroupRoot(directory: string): Result<string, string> {
   }
 }
 
-function textOf(file: string): string {
+export function textOf(file: string): string {
   try {
     return fs.readFileSync(file, "utf8");
   } catch {

@@ -9,7 +9,7 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { Problem } from "../../core/base/problem.js";
-import type { ConfigCheck, OpenedConfig } from "../../persist/configuration.js";
+import type { ConfigCheck, OpenedConfig } from "../../persist/config-files.js";
 import { privateGroupOf } from "./accounts.js";
 
 /** Links on one way: as many as Linux itself follows. */

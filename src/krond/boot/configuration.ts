@@ -3,26 +3,34 @@
  * the definition they have (S35). Files that have not changed since the definitions on record were made of them are not
  * read as configuration again.
  */
+
+import type { DefinitionSet } from "../../actors/pool/load/definition-set.js";
+import { locateProblems } from "../../actors/pool/load/locate.js";
 import { CONFIG_MANIFEST_NOTE, formatManifest, parseManifest } from "../../actors/pool/load/manifest.js";
-import type { ConfigManifest, DecisionPool, DefinitionSet, LoadOptions } from "../../actors/pool/types.js";
+import type { ConfigManifest, DecisionPool, LoadOptions } from "../../actors/pool/types.js";
 import type { Wanted } from "../../actors/supervisor/start/survey.js";
 import { turnOfLoop } from "../../actors/turns.js";
 import type { AddressPolicy } from "../../core/base/address.js";
+import type { LocatedJob } from "../../core/config/located.js";
 import type { Settings } from "../../core/config/settings.js";
-import { literalAddressProblems } from "../../core/job/http-address.js";
 import { mayHaveWebhook } from "../../core/restart/cut.js";
-import { storeIn } from "../../persist/backends.js";
-import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/configuration.js";
+import { foundOr, type StorePlace } from "../../persist/backends.js";
+import type { ConfigCheck, ConfigFinding, ConfigSource } from "../../persist/config-files.js";
 import type { MetaWrite, StateReader } from "../../persist/store.js";
+import { literalAddressFindings } from "./addresses.js";
 
 const CRONTAB_PREFIX = "crontab:";
 /** Jobs looked at before everything else has its turn. */
 const PER_TURN = 5_000;
+/** A larger file would hold up the loop for the sake of columns: its jobs are places enough. */
+const PLACES_IN_YAML_BYTES = 1_000_000;
 
 export interface DaemonConfiguration {
   readonly files: readonly string[];
   readonly wanted: Wanted;
   readonly settings: Settings;
+  /** The same without what was said at the start. */
+  readonly written: Settings;
   readonly findings: readonly ConfigFinding[];
   /** Whether a job that is in force and not wanted is to stay as it is (S35). */
   keeps(identity: string): boolean;
@@ -46,18 +54,20 @@ export interface ConfigurationLoader {
 }
 
 export async function loadDaemonConfiguration(
-  { pool, sources, check, permit = {}, onProgress }: ConfigurationLoader,
+  loader: ConfigurationLoader,
   known: ConfigManifest | null,
 ): Promise<DaemonConfiguration> {
+  const { pool, sources, check, permit = {}, onProgress } = loader;
   const progress = onProgress === undefined ? {} : { onProgress };
-  const { definitions, manifest, files, settings: written } = await pool.load(sources, { check, known, ...progress });
+  const loaded = await pool.load(sources, { check, known, ...progress });
+  const { definitions, manifest, files, settings: written } = loaded;
   const settings = permitted(written, permit);
   if (definitions === null) {
     const nothing = { findings: [], accepted: [], isIncomplete: false, keeps: () => false, located: null };
-    return { ...nothing, files, settings, wanted: "as-stored", manifest };
+    return { ...nothing, files, settings, written, wanted: "as-stored", manifest };
   }
-  const own = [...(await forbiddenAddresses(definitions, settings)), ...tooMany(definitions)];
-  const findings = [...definitions.findings, ...own];
+  const forbidden = await placed(loader, await forbiddenAddresses(definitions, settings));
+  const findings = [...loaded.findings, ...forbidden];
   const named = findings.map(({ located }) => located.identity);
   const invalid = new Set(named.filter((identity) => identity !== null));
   const isIncomplete = named.includes(null);
@@ -66,7 +76,16 @@ export async function loadDaemonConfiguration(
     isIncomplete || invalid.has(identity) || crontabs.some((prefix) => identity.startsWith(prefix));
   const wanted = invalid.size === 0 ? definitions : definitions.without(invalid);
   const sound = findings.length === 0 ? manifest : null;
-  return { files, wanted, located: wanted, settings, findings, accepted: [], isIncomplete, keeps, manifest: sound };
+  const found = { findings, accepted: [], isIncomplete, keeps };
+  return { ...found, files, wanted, located: wanted, settings, written, manifest: sound };
+}
+
+/** What is wrong with jobs that can be read, where it is written. */
+export function placed(
+  { sources, check }: ConfigurationLoader,
+  findings: readonly ConfigFinding[],
+): Promise<readonly ConfigFinding[]> {
+  return locateProblems(sources, findings, check, PLACES_IN_YAML_BYTES);
 }
 
 /** Of what the definitions in this store were made; null: nobody knows. */
@@ -75,10 +94,8 @@ export async function storedManifest(reader: Pick<StateReader, "meta">): Promise
 }
 
 /** The same before the store is ours: the lock comes later, and then it must be looked at again. */
-export async function manifestIn(stateDirectory: string): Promise<ConfigManifest | null> {
-  const found = storeIn(stateDirectory);
-  if (!found.ok || found.value === null) return null;
-  const { backend, at } = found.value;
+export async function manifestIn(place: StorePlace): Promise<ConfigManifest | null> {
+  const { backend, at } = foundOr(place);
   // A hint: the whole store is checked when it is opened, and then the manifest is compared with the one in it.
   return parseManifest(await backend.peekNote(at, CONFIG_MANIFEST_NOTE));
 }
@@ -99,27 +116,21 @@ async function forbiddenAddresses(definitions: DefinitionSet, { http }: Settings
   for (let index = 0; index < definitions.size; index++) {
     if (index % PER_TURN === PER_TURN - 1) await turnOfLoop();
     if (definitions.targetKindAt(index) === "process" && !mayHaveWebhook(definitions.textAt(index))) continue;
-    const definition = definitions.definitionAt(index);
-    const { identity } = definition;
-    for (const problem of literalAddressProblems(definition, http)) {
-      findings.push({ located: { problem, ...definitions.placeAt(index), length: 1, identity }, sourceLine: null });
-    }
+    const job = { definition: definitions.definitionAt(index), ...definitions.placeAt(index) };
+    findings.push(...literalAddressFindings(job, http));
   }
   return findings;
 }
 
 /** What was said at the start of the daemon comes on top of what the files say. */
-function permitted(settings: Settings, permit: Partial<AddressPolicy>): Settings {
+export function permitted(settings: Settings, permit: Partial<AddressPolicy>): Settings {
   const { http } = settings;
   const allowPrivate = http.allowPrivate || permit.allowPrivate === true;
   return { ...settings, http: { ...http, allowPrivate, allow: [...http.allow, ...(permit.allow ?? [])] } };
 }
 
-function tooMany(definitions: DefinitionSet): ConfigFinding[] {
-  const { size, settings } = definitions;
-  const { limits } = settings;
-  if (size <= limits.jobs) return [];
-  const message = `${size} jobs are configured, the limit is ${limits.jobs}`;
-  const problem = { code: "limit-exceeded" as const, message, path: [] };
-  return [{ located: { problem, ...definitions.placeAt(limits.jobs), length: 1, identity: null }, sourceLine: null }];
+export function* locatedJobs(located: DefinitionSet): Generator<LocatedJob> {
+  for (let index = 0; index < located.size; index++) {
+    yield { definition: located.definitionAt(index), ...located.placeAt(index) };
+  }
 }

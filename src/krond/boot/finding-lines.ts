@@ -1,7 +1,7 @@
 /** What is told of the configuration in the log: every finding with its place, and what is kept in spite of it. */
 import { systemClock } from "../../actors/clock.js";
 import { problemFields } from "../../core/base/errors/fields.js";
-import type { ConfigFinding } from "../../persist/configuration.js";
+import type { ConfigFinding } from "../../persist/config-files.js";
 import { type DaemonLog, problemEvent } from "../log/log.js";
 import type { KeptDefinition } from "./kept-definitions.js";
 import { safeFinding } from "./safe-findings.js";

@@ -6,8 +6,7 @@
 import type { Problem } from "../../core/base/problem.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { readDefinitionInForce } from "../../core/job/schema.js";
-import { readMarker } from "../../persist/marker.js";
-import { openStateReader } from "../../persist/open.js";
+import { foundOr, type StorePlace } from "../../persist/backends.js";
 import type { StateReader } from "../../persist/store.js";
 import { readBootNote } from "./boot-note.js";
 import type { DaemonConfiguration } from "./configuration.js";
@@ -21,13 +20,13 @@ export interface KeptDefinition {
 /** All jobs with a finding, as the last version of the program ran them; null when any of them is to be refused. */
 export async function keptDefinitions(
   { findings, isIncomplete }: DaemonConfiguration,
-  stateDirectory: string,
+  place: StorePlace,
   engine: string,
 ): Promise<readonly KeptDefinition[] | null> {
   const identities = new Set(findings.flatMap(({ located }) => located.identity ?? []));
-  const marker = readMarker(stateDirectory);
-  if (isIncomplete || identities.size === 0 || !marker.ok || marker.value === null) return null;
-  const opened = await openStateReader(stateDirectory);
+  if (isIncomplete || identities.size === 0) return null;
+  const { backend, at } = foundOr(place);
+  const opened = await backend.openReader(at);
   if (!opened.ok) return null;
   try {
     const note = await readBootNote(opened.value);

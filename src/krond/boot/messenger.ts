@@ -2,13 +2,16 @@
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../actors/clock.js";
-import type { MessengerSettings } from "../../actors/messenger/delivery.js";
+import type { MessengerSettings, Names } from "../../actors/messenger/delivery.js";
 import { Messenger, type MessengerEvent, type MessengerPorts } from "../../actors/messenger/messenger.js";
 import { Notices } from "../../actors/messenger/notices.js";
 import { outputDirectoryOf, outputNameOf } from "../../actors/supervisor/run/arm-request.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { storedDefinition } from "../../core/job/stored.js";
+import type { Message } from "../../core/notify/notice.js";
 import type { Happening } from "../../core/notify/trouble.js";
+import { withEndpointNames } from "../../operations/endpoints/names.js";
+import type { Note, StateReader } from "../../persist/store.js";
 import { type DaemonEvent, type DaemonLog, errorEvent } from "../log/log.js";
 import type { Monitoring } from "../monitor/monitoring.js";
 
@@ -24,11 +27,14 @@ type Wired = Pick<
   readonly clock: Clock;
   readonly log: DaemonLog;
   readonly monitoring: Pick<Monitoring, "notified" | "watchNotices">;
+  /** What is on record comes with its jobs. */
+  readonly isShared: boolean;
 };
 
 /** With what an earlier daemon has left on record; nothing is brought to anybody before it is opened. */
 export async function tellingOf(wired: Wired, settings: MessengerSettings): Promise<Telling> {
-  const { clock, log, monitoring, store, outputDirectory } = wired;
+  const { clock, isShared, log, monitoring, store, outputDirectory } = wired;
+  const left = async (): Promise<readonly Note[]> => (isShared ? [] : store.notes());
   const notices: Notices = new Notices({
     now: () => clock.now(),
     outputPathOf: (definition, happening) => outputPath(outputDirectory, definition, happening),
@@ -38,6 +44,8 @@ export async function tellingOf(wired: Wired, settings: MessengerSettings): Prom
     {
       ...wired,
       notices,
+      left,
+      namesOf: async (messages) => namesIn(store, messages),
       host: hostname(),
       user: accountName(),
       definitionOf: async (identity) => {
@@ -52,8 +60,24 @@ export async function tellingOf(wired: Wired, settings: MessengerSettings): Prom
     settings,
   );
   monitoring.watchNotices(messenger);
-  notices.load(await store.notes());
+  notices.load(await left());
   return { notices, messenger };
+}
+
+/** Those of endpoints that there are. */
+async function namesIn(reader: StateReader, messages: readonly Message[]): Promise<ReadonlyMap<string, Names>> {
+  const identities = [...new Set(messages.map(({ identity }) => identity))];
+  const rows = await withEndpointNames(
+    reader,
+    identities.map((identity) => ({ identity })),
+  );
+  return new Map(
+    rows.flatMap(({ identity, endpoint }) => {
+      if (endpoint === undefined) return [];
+      const { tenant, job, name } = endpoint;
+      return [[identity, { tenant, job, endpoint: name }] as const];
+    }),
+  );
 }
 
 function outputPath(root: string, { identity, target }: JobDefinition, happening: Happening): string | null {

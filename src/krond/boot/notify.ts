@@ -13,7 +13,6 @@ export interface Notifier {
   stopping(): void;
   /** Proof of life: to be sent from the loop that does the work, at least once every `watchdogMs`. */
   watchdog(): void;
-  status(text: string): void;
   /** How often `watchdog` is expected, halved as systemd advises; null when it is not. */
   readonly watchdogMs: number | null;
   /** Resolves when every message so far has been handed over. */
@@ -38,7 +37,6 @@ const SILENT: Notifier = {
   reloading: () => undefined,
   stopping: () => undefined,
   watchdog: () => undefined,
-  status: () => undefined,
   watchdogMs: null,
   close: () => Promise.resolve(),
 };
@@ -93,10 +91,6 @@ class SystemdNotifier implements Notifier {
 
   watchdog(): void {
     this.#send("WATCHDOG=1");
-  }
-
-  status(text: string): void {
-    this.#send(statusText(text));
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 /** A start that is refused, in the log: whoever reads only that must learn why there is no daemon (error model). */
 import { systemClock } from "../../actors/clock.js";
 import { errorKind } from "../../core/base/errors/registry.js";
-import type { ConfigFinding } from "../../persist/configuration.js";
+import type { ConfigFinding } from "../../persist/config-files.js";
 import { type DaemonLog, fatalEvent } from "../log/log.js";
 import type { BootRefusal } from "./boot.js";
 import { logFindings } from "./finding-lines.js";

@@ -4,7 +4,7 @@
  */
 import { type ErrorCode, errorKind } from "../../core/base/errors/registry.js";
 import type { Problem } from "../../core/base/problem.js";
-import type { ConfigFinding } from "../../persist/configuration.js";
+import type { ConfigFinding } from "../../persist/config-files.js";
 
 /** Below these fields lie values that are nobody else's business, whether of a job or of the defaults. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set(["env", "stdin", "command", "http"]);

@@ -10,10 +10,10 @@ import type { DecisionPool } from "../../actors/pool/types.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import type { SupervisorEffect, SupervisorEvent } from "../../machines/supervisor-logic.js";
 import { hasFailed } from "../../machines/supervisor-phase.js";
-import type { ConfigFinding } from "../../persist/configuration.js";
+import type { ConfigFinding } from "../../persist/config-files.js";
 import { type DaemonLog, errorEvent } from "../log/log.js";
 import type { ConfigurationLoader } from "./configuration.js";
-import type { DaemonOptions } from "./daemon.js";
+import type { DaemonOptions } from "./daemon-parts.js";
 
 const MOST_THREADS = 4;
 const PROGRESS_EVERY_MS = 2_000;
@@ -79,7 +79,7 @@ function sayRefused(log: DaemonLog, error: KronError): void {
 }
 
 /** As many as there are cores, but not more than pay: they share the disk, and the loop needs a core too. */
-function poolThreads(): number {
+export function poolThreads(): number {
   return Math.min(MOST_THREADS, availableParallelism());
 }
 

@@ -7,7 +7,7 @@ import type { DecisionPool, PlanProgress } from "../../actors/pool/types.js";
 import { HostCheck } from "../../actors/preflight/host-check.js";
 import { readBootId } from "../../actors/process-identity.js";
 import type { Runner } from "../../actors/runner/port.js";
-import type { Supervisor } from "../../actors/supervisor/port.js";
+import type { Supervisor, SupervisorPorts } from "../../actors/supervisor/port.js";
 import type { Gates } from "../../actors/supervisor/run/gates.js";
 import { createSupervisor } from "../../actors/supervisor/supervisor-actor.js";
 import { zoneDataVersion } from "../../actors/zone-data.js";
@@ -16,14 +16,14 @@ import { healthPhase } from "../../machines/supervisor-phase.js";
 import { copiesIn } from "../../persist/corrupt-copies.js";
 import { Monitoring } from "../monitor/monitoring.js";
 import { outputDirectoryIn } from "../state/directory.js";
-import type { DaemonOptions, DaemonParts } from "./daemon.js";
+import type { DaemonOptions, DaemonParts } from "./daemon-parts.js";
 import { createNotifier, type Notifier } from "./notify.js";
 
 /** What a job's PATH begins with: what cron daemons of Linux systems give. */
 const BASE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Where the plans of all jobs come from. */
-interface Planning {
+export interface Planning {
   readonly pool: DecisionPool;
   say(done: number, total: number, unit: string): void;
 }
@@ -35,15 +35,32 @@ export interface Wired extends Omit<DaemonParts, "phase" | "supervisor" | "loade
   readonly notices: Notices;
   /** The runner without the eyes of an inspector: for what is no run of a job. */
   readonly unwatched: Runner;
+  /** C14: what becomes of runs between nodes; absent: there is one alone. */
+  readonly between?: Pick<SupervisorPorts, "elsewhere" | "onAway">;
 }
 
 export function supervisorOf(
   options: DaemonOptions,
   phase: Phase,
-  { clock, term, store, runner, gates, monitoring, inspection, notices }: Wired,
+  {
+    books,
+    clock,
+    term,
+    store,
+    runner,
+    gates,
+    monitoring,
+    inspection,
+    notices,
+    events,
+    planners,
+    shared,
+    between,
+  }: Wired,
   planning: Planning,
 ): Supervisor {
   return createSupervisor({
+    ...between,
     clock,
     store,
     term,
@@ -52,6 +69,7 @@ export function supervisorOf(
     phase,
     copies: copiesIn(options.stateDirectory),
     bootId: readBootId(),
+    ...(shared === null ? {} : { node: shared.member.node }),
     versions: { tzVersion: zoneDataVersion(), engineVersion: ENGINE_VERSION },
     outputDirectory: outputDirectoryIn(options.stateDirectory),
     baseEnv: baseEnvOf(options),
@@ -62,9 +80,16 @@ export function supervisorOf(
       return planning.pool.planAll(wanted, { ...planned, onProgress });
     },
     ...(inspection === null ? {} : { observer: inspection.observer }),
+    onRunEnded: (identity, ending, at) => {
+      books.health.ended(identity, ending, at);
+      planners.analyst.ended(identity);
+    },
     onEvent: (event) => {
+      // Of several shards it is told once, by `revision_applied`.
+      if (shared !== null && event.event === "config_reloaded") return;
       options.log.supervisor(event);
       monitoring.observe(event);
+      events.tell(event);
     },
   });
 }

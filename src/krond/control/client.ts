@@ -1,5 +1,7 @@
 /** The other end of the control socket: one connection, requests answered in order. */
 import * as net from "node:net";
+import type { Problem } from "../../core/base/problem.js";
+import type { OperationRequest } from "../../operations/registry.js";
 import {
   CONTROL_LIMITS,
   type ControlAnswer,
@@ -7,7 +9,6 @@ import {
   type ControlHello,
   isHello,
 } from "../control-answers.js";
-import type { ControlRequest } from "./protocol.js";
 
 /** What the daemon said instead of doing what it was asked, or why it could not be asked. */
 export class ControlError extends Error {
@@ -15,6 +16,7 @@ export class ControlError extends Error {
     readonly kind: ControlErrorKind | "no-answer" | "forbidden",
     message: string,
     readonly hint?: string,
+    readonly problems: readonly Problem[] = [],
   ) {
     super(message);
     this.name = "ControlError";
@@ -31,18 +33,16 @@ export class ControlClient {
   readonly hello: ControlHello;
   /** Resolves when the connection ends, from either side. */
   readonly ended: Promise<void>;
-  private lastId = 0;
-  private readonly expected = new Map<number, Expected>();
+  #lastId = 0;
+  readonly #expected = new Map<number, Expected>();
+  readonly #socket: net.Socket;
 
-  private constructor(
-    private readonly socket: net.Socket,
-    hello: ControlHello,
-    lines: LineQueue,
-  ) {
+  private constructor(socket: net.Socket, hello: ControlHello, lines: LineQueue) {
+    this.#socket = socket;
     this.hello = hello;
     this.ended = new Promise((resolve) => socket.once("close", () => resolve()));
-    void this.ended.then(() => this.refuseAll(new ControlError("no-answer", "the daemon closed the connection")));
-    lines.handOver((line) => this.heard(line));
+    void this.ended.then(() => this.#refuseAll(new ControlError("no-answer", "the daemon closed the connection")));
+    lines.handOver((line) => this.#heard(line));
   }
 
   /** null when no daemon listens there. */
@@ -63,58 +63,63 @@ export class ControlClient {
   }
 
   /** `timeoutMs` null waits for as long as it takes. */
-  async ask(request: ControlRequest, timeoutMs: number | null = CONTROL_LIMITS.answerMs): Promise<unknown> {
-    const id = ++this.lastId;
+  async ask(
+    request: OperationRequest,
+    timeoutMs: number | null = CONTROL_LIMITS.answerMs,
+    /** Whose jobs and endpoints are meant; absent: those of the tenant that is always there. */
+    tenant?: string,
+  ): Promise<unknown> {
+    const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       const late = () =>
-        this.settle(id, (it) => it.reject(new ControlError("no-answer", "the daemon does not answer")));
+        this.#settle(id, (it) => it.reject(new ControlError("no-answer", "the daemon does not answer")));
       const timer = timeoutMs === null ? null : setTimeout(late, timeoutMs);
-      this.expected.set(id, { resolve, reject, timer });
-      this.socket.write(`${JSON.stringify({ id, request })}\n`);
+      this.#expected.set(id, { resolve, reject, timer });
+      this.#socket.write(`${JSON.stringify({ id, tenant, request })}\n`);
     });
   }
 
   close(): void {
-    this.socket.destroy();
+    this.#socket.destroy();
   }
 
-  private heard(line: string): void {
+  #heard(line: string): void {
     // From our own daemon, over a socket that only its owner can open.
     const answer = JSON.parse(line) as ControlAnswer;
-    this.settle(answer.id, (it) => {
+    this.#settle(answer.id, (it) => {
       if (answer.ok) it.resolve(answer.value);
-      else it.reject(new ControlError(answer.kind, answer.message, answer.hint));
+      else it.reject(new ControlError(answer.kind, answer.message, answer.hint, answer.problems));
     });
   }
 
-  private settle(id: number, how: (expected: Expected) => void): void {
-    const expected = this.expected.get(id);
+  #settle(id: number, how: (expected: Expected) => void): void {
+    const expected = this.#expected.get(id);
     if (expected === undefined) return;
-    this.expected.delete(id);
+    this.#expected.delete(id);
     if (expected.timer !== null) clearTimeout(expected.timer);
     how(expected);
   }
 
-  private refuseAll(error: ControlError): void {
-    for (const id of [...this.expected.keys()]) this.settle(id, (it) => it.reject(error));
+  #refuseAll(error: ControlError): void {
+    for (const id of [...this.#expected.keys()]) this.#settle(id, (it) => it.reject(error));
   }
 }
 
 /** Lines of a socket: the first one is waited for, the rest go to whoever takes over. */
 class LineQueue {
-  private pieces: string[] = [];
-  private readonly waiting: string[] = [];
-  private take: ((line: string) => void) | null = null;
-  private readonly failed: Promise<never>;
+  #pieces: string[] = [];
+  readonly #waiting: string[] = [];
+  #take: ((line: string) => void) | null = null;
+  readonly #failed: Promise<never>;
 
   constructor(socket: net.Socket) {
     socket.setEncoding("utf8");
-    this.failed = new Promise((_, reject) => {
+    this.#failed = new Promise((_, reject) => {
       socket.on("error", reject);
       socket.once("close", () => reject(new ControlError("no-answer", "the daemon closed the connection")));
     });
-    this.failed.catch(() => undefined);
-    socket.on("data", (piece: string) => this.push(piece));
+    this.#failed.catch(() => undefined);
+    socket.on("data", (piece: string) => this.#push(piece));
   }
 
   async first(timeoutMs: number): Promise<string> {
@@ -123,36 +128,36 @@ class LineQueue {
       timer = setTimeout(() => reject(new ControlError("no-answer", "the daemon does not answer")), timeoutMs);
     });
     const line = new Promise<string>((resolve) => {
-      this.take = (first) => {
+      this.#take = (first) => {
         // What follows the hello waits for its reader.
-        this.take = null;
+        this.#take = null;
         resolve(first);
       };
     });
     try {
-      return await Promise.race([line, late, this.failed]);
+      return await Promise.race([line, late, this.#failed]);
     } finally {
       clearTimeout(timer);
     }
   }
 
   handOver(take: (line: string) => void): void {
-    this.take = take;
-    for (const line of this.waiting.splice(0)) take(line);
+    this.#take = take;
+    for (const line of this.#waiting.splice(0)) take(line);
   }
 
   /** Answers may be large: pieces are put together once, at the end of their line. */
-  private push(piece: string): void {
+  #push(piece: string): void {
     const lines = piece.split("\n");
     const rest = lines.pop() ?? "";
     for (const [index, line] of lines.entries()) {
-      this.hand(index === 0 ? this.pieces.splice(0).join("") + line : line);
+      this.#hand(index === 0 ? this.#pieces.splice(0).join("") + line : line);
     }
-    if (rest !== "") this.pieces.push(rest);
+    if (rest !== "") this.#pieces.push(rest);
   }
 
-  private hand(line: string): void {
-    if (this.take === null) this.waiting.push(line);
-    else this.take(line);
+  #hand(line: string): void {
+    if (this.#take === null) this.#waiting.push(line);
+    else this.#take(line);
   }
 }

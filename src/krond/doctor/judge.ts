@@ -1,5 +1,6 @@
 /** From measurements to verdicts. Pure: thresholds and words are here, and are shown by tables. */
-import { type Finding, rounded, type Sample } from "./model.js";
+import type { ServerSample } from "../../persist/postgres/place.js";
+import { type Finding, rounded, type Sample, sampleOf } from "./model.js";
 
 const MB = 1024 * 1024;
 const ENOUGH_FREE_BYTES = 512 * MB;
@@ -34,6 +35,28 @@ export function judgeSync(sync: Sample): Finding {
     return { ...base, verdict: "warn", message: `${seen}; ${means}`, advice };
   }
   return { ...base, verdict: "ok", message: `${seen}; ${means}`, advice: null };
+}
+
+const SLOW_COMMIT_MS = 50;
+
+/** Of a store that lies on a server: what there is instead of our own disk. */
+export function judgeServer({ version, isSynced, answersMs, commitsMs }: ServerSample): Finding {
+  const [answer, commit] = [sampleOf(answersMs), sampleOf(commitsMs)];
+  const figures = {
+    answer_p50_ms: rounded(answer.p50),
+    commit_p50_ms: rounded(commit.p50),
+    commit_p99_ms: rounded(commit.p99),
+  };
+  const kept = `something kept takes ${figures.commit_p50_ms} ms (p99 ${figures.commit_p99_ms} ms)`;
+  const message = `PostgreSQL ${version} answers in ${figures.answer_p50_ms} ms; ${kept}, and a start waits that long`;
+  const base = { check: "store", figures, message };
+  if (!isSynced) {
+    const advice = "set fsync = on there: a power cut may lose claims, and the whole database";
+    return { ...base, verdict: "bad", message: `${message}; it does not wait for its disk`, advice };
+  }
+  if (commit.p99 <= SLOW_COMMIT_MS) return { ...base, verdict: "ok", advice: null };
+  const advice = "use a server that is nearer, or one with faster disks; every start waits for it";
+  return { ...base, verdict: "warn", advice };
 }
 
 export interface SpawnSample {

@@ -1,6 +1,6 @@
 /** The charts as JSON texts, from which an inspector draws them. Guards and actions are names there, never code. */
-import type { AnyStateMachine } from "xstate";
 import { executionMachine } from "../../machines/execution.machine.js";
+import { chartText } from "../../machines/inspection-frames.js";
 import { jobMachine } from "../../machines/job.machine.js";
 import { periodMachine } from "../../machines/period.machine.js";
 import { supervisorMachine } from "../../machines/supervisor.machine.js";
@@ -15,7 +15,3 @@ export const CHARTS: Readonly<Record<ActorKind | "inspector", string>> = {
   launcher: JSON.stringify({ id: "launcher" }),
   inspector: JSON.stringify({ id: "inspector" }),
 };
-
-function chartText({ config }: AnyStateMachine): string {
-  return JSON.stringify(config);
-}

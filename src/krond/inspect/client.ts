@@ -4,6 +4,7 @@
  * memory and nobody waits for it.
  */
 import type { EpochMs } from "../../core/time/instant.js";
+import type { Wire } from "../../operations/watching.js";
 import { CHARTS } from "./charts.js";
 import { type InspectFilter, wants } from "./filter.js";
 import { actorFrame, eventFrame, type FrameEvent, INSPECTOR, type Said, SUPERVISOR, snapshotOf } from "./frames.js";
@@ -15,25 +16,23 @@ export const CLIENT_LIMITS = {
   caughtUpBytes: 256 * 1024,
 } as const;
 
-/** A WebSocket, as far as it is needed here. */
-export interface Wire {
-  readonly bufferedAmount: number;
-  send(text: string, onSent: () => void): void;
-}
+/** How an actor comes: with its chart, with the name of its chart, or with neither. */
+type Dress = "chart" | "name" | "bare";
 
-/** A frame on its way to several clients: made into text once. */
+/** A frame on its way to several clients: made into text once for each way to dress it. */
 export class Outgoing {
-  private readonly texts = new Map<boolean, string>();
+  readonly #texts = new Map<Dress, string>();
 
   constructor(readonly said: Said) {}
 
-  text(hasDefinition: boolean): string {
-    const known = this.texts.get(hasDefinition);
+  text(dress: Dress): string {
+    const known = this.#texts.get(dress);
     if (known !== undefined) return known;
-    const { frame } = this.said;
-    const isBare = !hasDefinition && frame.type === "@xstate.actor";
-    const text = JSON.stringify(isBare ? { ...frame, definition: undefined } : frame);
-    this.texts.set(hasDefinition, text);
+    const { frame, kind } = this.said;
+    const definition = dress === "name" ? JSON.stringify({ id: kind }) : undefined;
+    const isDressed = dress === "chart" || frame.type !== "@xstate.actor";
+    const text = JSON.stringify(isDressed ? frame : { ...frame, definition });
+    this.#texts.set(dress, text);
     return text;
   }
 }
@@ -42,75 +41,91 @@ export class InspectClient {
   /** Jobs that live and that it was not told of yet. */
   readonly unlisted = new Set<string>();
   isClosed = false;
-  private leftOut = 0;
-  private isIntroduced = false;
-  private waiters: (() => void)[] = [];
+  #leftOut = 0;
+  /** Of which it has the chart. */
+  readonly #shown = new Set<Said["kind"]>();
+  #isIntroduced = false;
+  #waiters: (() => void)[] = [];
+  readonly #wire: Wire;
+  readonly #now: () => EpochMs;
 
   constructor(
-    private readonly wire: Wire,
+    wire: Wire,
     readonly filter: InspectFilter,
-    private readonly now: () => EpochMs,
-  ) {}
+    now: () => EpochMs,
+  ) {
+    this.#wire = wire;
+    this.#now = now;
+  }
 
   /** Whether nothing hinders more: listings wait for this. */
   get hasRoom(): boolean {
-    return this.wire.bufferedAmount < CLIENT_LIMITS.caughtUpBytes;
+    return this.#wire.bufferedAmount < CLIENT_LIMITS.caughtUpBytes;
   }
 
   offer(outgoing: Outgoing): void {
     if (this.isClosed || !wants(this.filter, outgoing.said)) return;
-    const isBehind = this.leftOut > 0 || this.wire.bufferedAmount > CLIENT_LIMITS.waitingBytes;
-    if (isBehind) this.leftOut += 1;
-    else this.send(outgoing.text(this.filter.hasDefinitions));
+    const isBehind = this.#leftOut > 0 || this.#wire.bufferedAmount > CLIENT_LIMITS.waitingBytes;
+    if (isBehind) this.#leftOut += 1;
+    else this.#send(outgoing.text(this.#dressOf(outgoing.said)));
+  }
+
+  #dressOf({ kind, frame }: Said): Dress {
+    const { definitions } = this.filter;
+    if (frame.type !== "@xstate.actor" || definitions === "all") return "chart";
+    if (definitions === "none") return "bare";
+    if (this.#shown.has(kind)) return "name";
+    this.#shown.add(kind);
+    return "chart";
   }
 
   /** Frames that were never made, because there were too many of them for everybody. */
   missed(count: number): void {
-    this.leftOut += count;
-    this.caughtUp();
+    this.#leftOut += count;
+    this.#caughtUp();
   }
 
   /** About the stream itself; it speaks for itself as an actor of its own. */
   note(event: FrameEvent): void {
-    const now = this.now();
-    if (!this.isIntroduced) {
-      this.isIntroduced = true;
+    const now = this.#now();
+    if (!this.#isIntroduced) {
+      this.#isIntroduced = true;
       const about = { name: INSPECTOR, sessionId: INSPECTOR, parentId: SUPERVISOR };
       const birth = { ...about, definition: CHARTS.inspector, snapshot: snapshotOf("active", undefined, {}) };
-      this.send(JSON.stringify(actorFrame(birth, now)));
+      this.#send(JSON.stringify(actorFrame(birth, now)));
     }
-    this.send(JSON.stringify(eventFrame(INSPECTOR, null, event, now)));
+    this.#send(JSON.stringify(eventFrame(INSPECTOR, null, event, now)));
   }
 
   /** Resolves when it has room again, or is closed. */
   room(): Promise<void> {
     if (this.isClosed || this.hasRoom) return Promise.resolve();
-    return new Promise((resolve) => this.waiters.push(resolve));
+    return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
   closed(): void {
     this.isClosed = true;
-    this.wakeWaiters();
+    this.#wakeWaiters();
   }
 
-  private send(text: string): void {
-    if (!this.isClosed) this.wire.send(text, this.sent);
+  #send(text: string): void {
+    if (!this.isClosed) this.#wire.send(text, this.#sent);
   }
 
-  private readonly sent = (): void => {
+  readonly #sent = (): void => {
     if (!this.hasRoom) return;
-    this.caughtUp();
-    this.wakeWaiters();
+    this.#caughtUp();
+    this.#wakeWaiters();
   };
 
-  private caughtUp(): void {
-    if (this.leftOut === 0 || !this.hasRoom) return;
-    const frames = this.leftOut;
-    this.leftOut = 0;
+  #caughtUp(): void {
+    if (this.#leftOut === 0 || !this.hasRoom) return;
+    const frames = this.#leftOut;
+    this.#leftOut = 0;
     this.note({ type: "FRAMES_LEFT_OUT", frames, hint: "attach again for all that there is now" });
   }
 
-  private wakeWaiters(): void {
-    for (const waiter of this.waiters.splice(0)) waiter();
+  #wakeWaiters(): void {
+    for (const waiter of this.#waiters.splice(0)) waiter();
   }
 }

@@ -1,6 +1,6 @@
 /** Which frames a client wants, as the query string of its address says. */
 import { err, ok, type Result } from "../../core/base/result.js";
-import { matchesGlob } from "../control/identity-glob.js";
+import { matchesGlob } from "../../core/job/identity-glob.js";
 import { type ActorKind, KINDS, type Said } from "./frames.js";
 
 export const FILTER_LIMITS = {
@@ -10,21 +10,24 @@ export const FILTER_LIMITS = {
   restingByDefault: 1_000,
 } as const;
 
+const DEFINITIONS = ["all", "once", "none"] as const;
+export type Definitions = (typeof DEFINITIONS)[number];
+
 export interface InspectFilter {
   readonly kinds: ReadonlySet<ActorKind>;
   /** `*` stands for any text, `?` for one character. Empty: every job. */
   readonly patterns: readonly string[];
   /** How many resting jobs are listed on attach. */
   readonly resting: number;
-  /** Whether actors come with their charts. */
-  readonly hasDefinitions: boolean;
+  /** Which actors come with their charts: each, the first of its kind (the others with its name), or none. */
+  readonly definitions: Definitions;
 }
 
 export const EVERYTHING: InspectFilter = {
   kinds: new Set(KINDS),
   patterns: [],
   resting: FILTER_LIMITS.restingByDefault,
-  hasDefinitions: true,
+  definitions: "all",
 };
 
 const FIELDS = ["identity", "kind", "resting", "definitions"] as const;
@@ -43,11 +46,12 @@ export function parseFilter(query: URLSearchParams): Result<InspectFilter, strin
   if (!kinds.ok) return kinds;
   const resting = readResting(query.get("resting"));
   if (!resting.ok) return resting;
-  const definitions = query.get("definitions") ?? "all";
-  if (definitions !== "all" && definitions !== "none") {
-    return bad(`definitions: "${clip(definitions)}" is unknown`, "write definitions=none to leave the charts out");
+  const written = query.get("definitions") ?? "all";
+  const definitions = DEFINITIONS.find((known) => known === written);
+  if (definitions === undefined) {
+    return bad(`definitions: "${clip(written)}" is unknown`, `there is ${DEFINITIONS.join(", ")}`);
   }
-  return ok({ kinds: kinds.value, patterns, resting: resting.value, hasDefinitions: definitions === "all" });
+  return ok({ kinds: kinds.value, patterns, resting: resting.value, definitions });
 }
 
 function readKinds(lists: readonly string[]): Result<ReadonlySet<ActorKind>, string> {

@@ -2,13 +2,13 @@
  * The launcher as an actor: a wrapper that tells what the launcher is asked for and what comes of it, and changes
  * nothing. Requests hold commands and environments; of them only names and numbers are told.
  */
+import { ForwardingRunner } from "../../actors/runner/forwarding-runner.js";
 import type {
   AdoptOutcome,
   AdoptRequest,
   Armed,
   ArmFailure,
   ArmRequest,
-  Capacity,
   GoOutcome,
   Runner,
   RunnerEvent,
@@ -17,7 +17,7 @@ import type {
 import type { Result } from "../../core/base/result.js";
 import { withoutExcerpt } from "../../core/state/ending.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import { redactedText } from "../log/redaction.js";
+import { redactedText } from "../../operations/redaction.js";
 import { CHARTS } from "./charts.js";
 import {
   actorFrame,
@@ -40,125 +40,119 @@ export interface LauncherAudience {
 /** Matches no pattern but those that match everything: of a run of an earlier daemon only its attempt is known. */
 const UNKNOWN = "";
 
-export class LauncherWatch implements Runner {
+export class LauncherWatch extends ForwardingRunner {
   /** By attempt: whose it is. */
-  private readonly gates = new Map<string, string>();
-  private readonly runs = new Map<string, string>();
-  private readonly stop: () => void;
+  readonly #gates = new Map<string, string>();
+  readonly #runs = new Map<string, string>();
+  readonly #stop: () => void;
+  readonly #audience: LauncherAudience;
+  readonly #now: () => EpochMs;
 
-  constructor(
-    private readonly runner: Runner,
-    private readonly audience: LauncherAudience,
-    private readonly now: () => EpochMs,
-  ) {
-    this.stop = runner.subscribe((event) => this.heard(event));
+  constructor(runner: Runner, audience: LauncherAudience, now: () => EpochMs) {
+    super(runner);
+    this.#audience = audience;
+    this.#now = now;
+    this.#stop = runner.subscribe((event) => this.#heard(event));
   }
 
-  get capacity(): Capacity {
-    return this.runner.capacity;
-  }
-
-  async arm(request: ArmRequest): Promise<Result<Armed, ArmFailure>> {
+  override async arm(request: ArmRequest): Promise<Result<Armed, ArmFailure>> {
     const { attemptId, kind } = request;
     const isProcess = kind === "process";
     const identity = (isProcess ? request.env["KRON_IDENTITY"] : request.identity) ?? UNKNOWN;
-    this.gates.set(attemptId, identity);
-    this.tell(identity, { type: "ARM", attemptId, identity, ...(isProcess ? { user: request.user } : { kind }) });
-    const armed = await this.runner.arm(request);
+    this.#gates.set(attemptId, identity);
+    this.#tell(identity, { type: "ARM", attemptId, identity, ...(isProcess ? { user: request.user } : { kind }) });
+    const armed = await super.arm(request);
     if (armed.ok) {
-      this.tell(identity, { type: "ARMED", attemptId, pid: armed.value.holder.pid }, attemptId);
+      this.#tell(identity, { type: "ARMED", attemptId, pid: armed.value.holder.pid }, attemptId);
     } else {
-      this.gates.delete(attemptId);
-      this.tell(identity, { type: "ARM_FAILED", attemptId, code: armed.error.code }, attemptId);
+      this.#gates.delete(attemptId);
+      this.#tell(identity, { type: "ARM_FAILED", attemptId, code: armed.error.code }, attemptId);
     }
     return armed;
   }
 
-  async go(armed: Armed, latestAt: EpochMs): Promise<GoOutcome> {
+  override async go(armed: Armed, latestAt: EpochMs): Promise<GoOutcome> {
     const { attemptId } = armed;
-    const identity = this.ownerOf(attemptId);
-    this.gates.delete(attemptId);
-    this.runs.set(attemptId, identity);
-    this.tell(identity, { type: "GO", attemptId, latestAt: instantText(latestAt) });
-    const outcome = await this.runner.go(armed, latestAt);
-    if (outcome !== "started") this.runs.delete(attemptId);
-    this.tell(identity, { type: "WENT", attemptId, outcome }, attemptId);
+    const identity = this.#ownerOf(attemptId);
+    this.#gates.delete(attemptId);
+    this.#runs.set(attemptId, identity);
+    this.#tell(identity, { type: "GO", attemptId, latestAt: instantText(latestAt) });
+    const outcome = await super.go(armed, latestAt);
+    if (outcome !== "started") this.#runs.delete(attemptId);
+    this.#tell(identity, { type: "WENT", attemptId, outcome }, attemptId);
     return outcome;
   }
 
-  async abort(armed: Armed): Promise<void> {
+  override async abort(armed: Armed): Promise<void> {
     const { attemptId } = armed;
-    const identity = this.ownerOf(attemptId);
-    this.gates.delete(attemptId);
-    this.tell(identity, { type: "ABORT", attemptId });
-    await this.runner.abort(armed);
+    const identity = this.#ownerOf(attemptId);
+    this.#gates.delete(attemptId);
+    this.#tell(identity, { type: "ABORT", attemptId });
+    await super.abort(armed);
   }
 
-  async adopt(request: AdoptRequest): Promise<AdoptOutcome> {
+  override async adopt(request: AdoptRequest): Promise<AdoptOutcome> {
     const { attemptId, holder } = request;
-    this.tell(UNKNOWN, { type: "ADOPT", attemptId, pid: holder.pid });
-    const outcome = await this.runner.adopt(request);
-    if (outcome === "watching") this.runs.set(attemptId, UNKNOWN);
-    this.tell(UNKNOWN, { type: "ADOPTED", attemptId, outcome }, attemptId);
+    this.#tell(UNKNOWN, { type: "ADOPT", attemptId, pid: holder.pid });
+    const outcome = await super.adopt(request);
+    if (outcome === "watching") this.#runs.set(attemptId, UNKNOWN);
+    this.#tell(UNKNOWN, { type: "ADOPTED", attemptId, outcome }, attemptId);
     return outcome;
   }
 
-  async terminate(attemptId: string, graceMs: number): Promise<Termination> {
-    const identity = this.ownerOf(attemptId);
-    this.tell(identity, { type: "TERMINATE", attemptId, graceMs });
-    const termination = await this.runner.terminate(attemptId, graceMs);
-    this.tell(identity, { type: "TERMINATED", attemptId, ...termination }, attemptId);
+  override async terminate(attemptId: string, graceMs: number): Promise<Termination> {
+    const identity = this.#ownerOf(attemptId);
+    this.#tell(identity, { type: "TERMINATE", attemptId, graceMs });
+    const termination = await super.terminate(attemptId, graceMs);
+    this.#tell(identity, { type: "TERMINATED", attemptId, ...termination }, attemptId);
     return termination;
   }
 
-  subscribe(listener: (event: RunnerEvent) => void): () => void {
-    return this.runner.subscribe(listener);
-  }
-
-  close(): Promise<void> {
-    this.stop();
-    return this.runner.close();
+  override close(): Promise<void> {
+    this.#stop();
+    return super.close();
   }
 
   /** For a client that has just come. */
   present(): Said {
     const about = { name: LAUNCHER, sessionId: LAUNCHER, parentId: SUPERVISOR };
-    const frame = actorFrame({ ...about, definition: CHARTS.launcher, snapshot: this.snapshot() }, this.now());
+    const frame = actorFrame({ ...about, definition: CHARTS.launcher, snapshot: this.#snapshot() }, this.#now());
     return { kind: "launcher", identity: null, frame };
   }
 
-  private heard(event: RunnerEvent): void {
+  #heard(event: RunnerEvent): void {
     if (event.kind === "trouble") {
       const { code, message } = event;
-      this.tell(null, { type: "TROUBLE", code, message: redactedText(message) }, LAUNCHER);
+      this.#tell(null, { type: "TROUBLE", code, message: redactedText(message) }, LAUNCHER);
       return;
     }
     const { attemptId } = event;
-    const identity = this.ownerOf(attemptId);
-    this.gates.delete(attemptId);
-    this.runs.delete(attemptId);
+    const identity = this.#ownerOf(attemptId);
+    this.#gates.delete(attemptId);
+    this.#runs.delete(attemptId);
     if (event.kind === "gate-lost") {
-      this.tell(identity, { type: "GATE_LOST", attemptId }, attemptId);
+      this.#tell(identity, { type: "GATE_LOST", attemptId }, attemptId);
       return;
     }
     const { pid, ending } = event;
-    this.tell(identity, { type: "EXITED", attemptId, pid, ending: withoutExcerpt(ending) }, attemptId);
+    this.#tell(identity, { type: "EXITED", attemptId, pid, ending: withoutExcerpt(ending) }, attemptId);
   }
 
-  private ownerOf(attemptId: string): string {
-    return this.gates.get(attemptId) ?? this.runs.get(attemptId) ?? UNKNOWN;
+  #ownerOf(attemptId: string): string {
+    return this.#gates.get(attemptId) ?? this.#runs.get(attemptId) ?? UNKNOWN;
   }
 
-  private tell(identity: string | null, event: FrameEvent, sourceId: string = SUPERVISOR): void {
-    if (!this.audience.isWatched) return;
-    const now = this.now();
-    const frames = [eventFrame(LAUNCHER, sourceId, event, now), snapshotFrame(LAUNCHER, event, this.snapshot(), now)];
-    this.audience.say(frames.map((frame) => ({ kind: "launcher" as const, identity, frame })));
+  #tell(identity: string | null, event: FrameEvent, sourceId: string = SUPERVISOR): void {
+    if (!this.#audience.isWatched) return;
+    const now = this.#now();
+    const frames = [eventFrame(LAUNCHER, sourceId, event, now), snapshotFrame(LAUNCHER, event, this.#snapshot(), now)];
+    this.#audience.say(frames.map((frame) => ({ kind: "launcher" as const, identity, frame })));
   }
 
-  private snapshot(): PublicSnapshot {
-    const { gates, runs } = this;
-    const { process: maxArmed = 0 } = this.runner.capacity;
+  #snapshot(): PublicSnapshot {
+    const gates = this.#gates;
+    const runs = this.#runs;
+    const { process: maxArmed = 0 } = this.capacity;
     return snapshotOf("active", undefined, { gates: gates.size, running: runs.size, maxArmed });
   }
 }

@@ -23,45 +23,48 @@ export interface ListingPorts {
 }
 
 export class Listing {
-  private sliceEndMs: number;
-  private live = 0;
-  private resting = 0;
-  private isComplete = true;
+  #sliceEndMs: number;
+  #live = 0;
+  #resting = 0;
+  #isComplete = true;
+  readonly #ports: ListingPorts;
+  readonly #client: InspectClient;
 
-  constructor(
-    private readonly ports: ListingPorts,
-    private readonly client: InspectClient,
-  ) {
-    this.sliceEndMs = ports.clock.monotonicMs() + HUB_LIMITS.sliceMs;
+  constructor(ports: ListingPorts, client: InspectClient) {
+    this.#ports = ports;
+    this.#client = client;
+    this.#sliceEndMs = ports.clock.monotonicMs() + HUB_LIMITS.sliceMs;
   }
 
   async run(): Promise<void> {
-    const { client } = this;
-    await this.listLive();
-    if (client.filter.kinds.has("job") && client.filter.resting > 0) await this.listResting();
-    const { live, resting, isComplete } = this;
+    const client = this.#client;
+    await this.#listLive();
+    if (client.filter.kinds.has("job") && client.filter.resting > 0) await this.#listResting();
+    const live = this.#live;
+    const resting = this.#resting;
+    const isComplete = this.#isComplete;
     const hint = isComplete ? {} : { hint: "attach with ?resting=all for every job" };
     client.note({ type: "LISTED", live, resting, isComplete, ...hint });
   }
 
-  private async listLive(): Promise<void> {
-    for (const identity of [...this.client.unlisted]) {
-      await this.turn();
-      if (this.client.isClosed) return;
-      if (!this.client.unlisted.has(identity)) continue;
-      this.ports.hub.list(this.client, identity);
-      this.live += 1;
+  async #listLive(): Promise<void> {
+    for (const identity of [...this.#client.unlisted]) {
+      await this.#turn();
+      if (this.#client.isClosed) return;
+      if (!this.#client.unlisted.has(identity)) continue;
+      this.#ports.hub.list(this.#client, identity);
+      this.#live += 1;
     }
   }
 
-  private async listResting(): Promise<void> {
-    const { hub, store } = this.ports;
+  async #listResting(): Promise<void> {
+    const { hub, store } = this.#ports;
     const woken = hub.collectActivated();
     try {
       for await (const page of currentDefinitions(store)) {
         woken.identities.clear();
         for (const version of page) {
-          if (!(await this.listOne(version, woken.identities))) return;
+          if (!(await this.#listOne(version, woken.identities))) return;
         }
       }
     } finally {
@@ -70,37 +73,38 @@ export class Listing {
   }
 
   /** Whether to go on. */
-  private async listOne({ identity, text, isIntact }: StoredVersion, woken: ReadonlySet<string>): Promise<boolean> {
-    const { client, ports } = this;
-    await this.turn();
+  async #listOne({ identity, text, isIntact }: StoredVersion, woken: ReadonlySet<string>): Promise<boolean> {
+    const client = this.#client;
+    const ports = this.#ports;
+    await this.#turn();
     if (client.isClosed) return false;
     if (text === null || !wantsIdentity(client.filter, identity) || ports.hub.live.has(identity)) return true;
-    if (this.resting >= client.filter.resting) {
-      this.isComplete = false;
+    if (this.#resting >= client.filter.resting) {
+      this.#isComplete = false;
       return false;
     }
-    const said = await this.frameOf(identity, isIntact ? text : null);
+    const said = await this.#frameOf(identity, isIntact ? text : null);
     // It may have come to life while it was read: then it was told of already, and by newer words.
     if (ports.hub.live.has(identity) || woken.has(identity)) return true;
     client.offer(new Outgoing(said));
-    this.resting += 1;
+    this.#resting += 1;
     return true;
   }
 
-  private async frameOf(identity: string, text: string | null): Promise<Said> {
-    const { clock, store } = this.ports;
+  async #frameOf(identity: string, text: string | null): Promise<Said> {
+    const { clock, store } = this.#ports;
     const raw = text === null ? null : (JSON.parse(text) as RawJob);
     const stored = await store.get(identity);
     return restingFrame(identity, restingSnapshot(identity, raw, stored), clock.now());
   }
 
   /** Waits for the client to have room, and leaves the loop to others after each slice. */
-  private async turn(): Promise<void> {
-    const { clock } = this.ports;
-    if (!this.client.hasRoom) await this.client.room();
-    if (clock.monotonicMs() < this.sliceEndMs) return;
+  async #turn(): Promise<void> {
+    const { clock } = this.#ports;
+    if (!this.#client.hasRoom) await this.#client.room();
+    if (clock.monotonicMs() < this.#sliceEndMs) return;
     await new Promise<void>((resolve) => clock.after(HUB_LIMITS.pauseMs, resolve));
-    this.sliceEndMs = clock.monotonicMs() + HUB_LIMITS.sliceMs;
+    this.#sliceEndMs = clock.monotonicMs() + HUB_LIMITS.sliceMs;
   }
 }
 

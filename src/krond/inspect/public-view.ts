@@ -16,11 +16,11 @@ import type { JobSnapshot } from "../../machines/job.machine.js";
 import type { PeriodSnapshot } from "../../machines/period.machine.js";
 import type { PeriodContext } from "../../machines/period-logic.js";
 import type { ActivationEvent } from "../../machines/step.js";
-import { redactedText } from "../log/redaction.js";
+import { redactedText } from "../../operations/redaction.js";
 import { type FrameEvent, instantText, type PublicSnapshot, snapshotOf } from "./frames.js";
 
 /** The newest outcomes are enough to look at; `kron history` has the rest. */
-const HISTORY_SHOWN = 5;
+const HISTORY_SHOWN = 2;
 const SHELL = "/bin/sh";
 
 type Shown = Readonly<Record<string, unknown>>;
@@ -166,9 +166,10 @@ export function publicEvent(event: ActivationEvent): FrameEvent {
 
 /** People read instants, not milliseconds. */
 function withInstants(fields: object): Shown {
-  const texts = Object.entries(fields).map(([key, value]) => {
+  const shown: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
     const isInstant = key.endsWith("At") && typeof value === "number";
-    return [key, isInstant ? instantText(value) : value] as const;
-  });
-  return Object.fromEntries(texts);
+    shown[key] = isInstant ? instantText(value) : value;
+  }
+  return shown;
 }

@@ -1,10 +1,16 @@
-/** The way in to the inspector stream: whoever does not ask for it loads none of it. */
-import type { Inspection, InspectionPorts, InspectOptions } from "./inspection.js";
+/** The way in to the inspector stream: where nobody could look on, none of it is loaded. */
+import type { Inspection, InspectionPorts } from "./inspection.js";
+import type { InspectOptions } from "./sockets.js";
 
-export type { Inspection, InspectOptions } from "./inspection.js";
+export type { Inspection } from "./inspection.js";
+export type { InspectOptions } from "./sockets.js";
 
-export async function inspectionOf(options: InspectOptions | null, ports: InspectionPorts): Promise<Inspection | null> {
-  if (options === null) return null;
+/** `own`: a port of its own; `hasDoors`: others bring onlookers in. */
+export async function inspectionOf(
+  { own, hasDoors }: { readonly own: InspectOptions | null; readonly hasDoors: boolean },
+  ports: InspectionPorts,
+): Promise<Inspection | null> {
+  if (own === null && !hasDoors) return null;
   const { Inspection } = await import("./inspection.js");
-  return new Inspection(options, ports);
+  return new Inspection(own, ports);
 }

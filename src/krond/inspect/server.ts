@@ -6,8 +6,8 @@
 import * as http from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { listenOn, type OpenDoor } from "../monitor/http-listen.js";
-import { isAllowedHost } from "../monitor/status-server.js";
+import { isAllowedHost } from "../../actors/doors/allowed-host.js";
+import { listenOn, type OpenDoor } from "../../actors/doors/listen.js";
 import { type InspectFilter, parseFilter } from "./filter.js";
 
 export const INSPECT_SERVER_LIMITS = {

@@ -2,14 +2,16 @@
  * The log of the daemon: events in, lines of JSON or text out. Every line is on its way to the disk when the call
  * returns. There are no transports and no buffers, and nothing to be opened anew on SIGHUP.
  */
+
 import { pino } from "pino";
 import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import type { LogLevel } from "../../core/base/errors/registry.js";
+import type { Fields } from "../../core/base/fields.js";
 import type { EpochMs } from "../../core/time/instant.js";
+import { redacted } from "../../operations/redaction.js";
 import { supervisorFields } from "./event-lines.js";
 import { type DaemonEvent, type DaemonLog, daemonFields, errorEvent } from "./log.js";
-import { type Fields, redacted } from "./redaction.js";
 import type { LineSink } from "./sink.js";
 import { textLine, untimedLine } from "./text.js";
 

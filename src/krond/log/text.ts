@@ -1,5 +1,6 @@
 /** The form for people: `TIMESTAMP level=… component=… event=… key=value`, one line an event. */
-import type { Fields } from "./redaction.js";
+
+import type { Fields } from "../../core/base/fields.js";
 
 /** Values that need no quotes. */
 const BARE = /^[\w.:/@+,#%*~^-]+$/;

@@ -1,12 +1,11 @@
 /** The gauges of single jobs, for those that the operator has asked for: thousands of series are nobody's default. */
-import type { JobStatus } from "../../actors/supervisor/port.js";
+import type { JobStatus, Supervisor } from "../../actors/supervisor/port.js";
 import { turnOfLoop } from "../../actors/turns.js";
-import { type EpochMs, parseInstant } from "../../core/time/instant.js";
+import type { IdentityFilter } from "../../core/job/identity-glob.js";
+import { type EpochMs, instantOrNull } from "../../core/time/instant.js";
+import { documentOf } from "../../operations/records/why.js";
 import type { StateReader } from "../../persist/store.js";
-import type { IdentityFilter } from "../control/identity-glob.js";
-import type { JobLister } from "../control/job-pages.js";
 import { exitCodeOf } from "../state/exit-code.js";
-import { documentOf } from "../state/why.js";
 import type { LastRun } from "./job-gauges.js";
 import { DAEMON_METRIC_LIMITS, type DaemonMetrics } from "./metrics.js";
 
@@ -14,54 +13,57 @@ import { DAEMON_METRIC_LIMITS, type DaemonMetrics } from "./metrics.js";
 const LOOKED_AT_PER_TURN = 4_096;
 
 export class JobSeries {
-  private identities: readonly string[] = [];
+  #identities: readonly string[] = [];
+  readonly #isWanted: IdentityFilter;
+  readonly #metrics: DaemonMetrics;
 
-  constructor(
-    private readonly isWanted: IdentityFilter,
-    private readonly metrics: DaemonMetrics,
-  ) {}
+  constructor(isWanted: IdentityFilter, metrics: DaemonMetrics) {
+    this.#isWanted = isWanted;
+    this.#metrics = metrics;
+  }
 
   /** The jobs in force, after a start or a reload. What they last did is on record. */
   async jobsAre(identities: Iterable<string>, reader: StateReader): Promise<void> {
-    const known = new Set(this.identities);
+    const known = new Set(this.#identities);
     const wanted: string[] = [];
     let seen = 0;
     for (const identity of identities) {
       if (++seen % LOOKED_AT_PER_TURN === 0) await turnOfLoop();
-      if (this.isWanted(identity) && wanted.length < DAEMON_METRIC_LIMITS.jobs) wanted.push(identity);
+      if (this.#isWanted(identity) && wanted.length < DAEMON_METRIC_LIMITS.jobs) wanted.push(identity);
     }
-    this.identities = wanted;
+    this.#identities = wanted;
+    // Of several nodes another one has them by now.
+    const ours = new Set(wanted);
+    for (const identity of known) if (!ours.has(identity)) this.#metrics.forget(identity);
     for (const identity of wanted) {
       if (known.has(identity)) continue;
-      this.metrics.known(identity);
+      this.#metrics.known(identity);
       const at = await lastSuccessAt(reader, identity);
-      if (at !== null) this.metrics.lastSuccess(identity, at);
+      if (at !== null) this.#metrics.lastSuccess(identity, at);
     }
   }
 
   /** Before they are read. */
-  async collect(lister: JobLister): Promise<void> {
-    if (this.identities.length === 0) return;
-    for (const row of await lister.list({ identities: this.identities })) {
-      this.metrics.nextRun(row.identity, nextRunAt(row));
-      this.metrics.lastRun(row.identity, lastRunOf(row), row.failures);
+  async collect(lister: Pick<Supervisor, "list">): Promise<void> {
+    if (this.#identities.length === 0) return;
+    for (const row of await lister.list({ identities: this.#identities })) {
+      this.#metrics.nextRun(row.identity, nextRunAt(row));
+      this.#metrics.lastRun(row.identity, lastRunOf(row), row.failures);
     }
   }
 }
 
 function nextRunAt({ standing, nextChosenTime }: JobStatus): EpochMs | null {
-  const next = parseInstant(nextChosenTime ?? "");
-  return standing === "suspended" || standing === "removed" || !next.ok ? null : next.value;
+  return standing === "suspended" || standing === "removed" ? null : instantOrNull(nextChosenTime);
 }
 
 function lastRunOf({ lastRun }: JobStatus): LastRun | null {
-  const endedAt = parseInstant(lastRun?.endedAt ?? "");
-  return lastRun === null || !endedAt.ok ? null : { endedAt: endedAt.value, exitCode: exitCodeOf(lastRun.ending) };
+  const endedAt = instantOrNull(lastRun?.endedAt);
+  return lastRun === null || endedAt === null ? null : { endedAt, exitCode: exitCodeOf(lastRun.ending) };
 }
 
 async function lastSuccessAt(reader: StateReader, identity: string): Promise<EpochMs | null> {
   const document = await documentOf(reader, identity);
   const last = document?.History.findLast(({ ExitCode }) => ExitCode === 0);
-  const at = parseInstant(last?.CompletedAt ?? "");
-  return at.ok ? at.value : null;
+  return instantOrNull(last?.CompletedAt);
 }

@@ -41,77 +41,81 @@ export interface LoopWatchPorts {
 }
 
 export class LoopWatch {
-  private readonly underWay = new Map<symbol, string>();
+  readonly #underWay = new Map<symbol, string>();
   /** Since the last beat: what held the loop, or was under way and is over. */
-  private held: string[] = [];
-  private readonly told = new Set<string>();
-  private lastToldMs = Number.NEGATIVE_INFINITY;
-  private untold = 0;
-  private stall: { readonly delayMs: number; readonly seenMs: number } | null = null;
+  #held: string[] = [];
+  readonly #told = new Set<string>();
+  #lastToldMs = Number.NEGATIVE_INFINITY;
+  #untold = 0;
+  #stall: { readonly delayMs: number; readonly seenMs: number } | null = null;
+  readonly #ports: LoopWatchPorts;
 
-  constructor(private readonly ports: LoopWatchPorts) {}
+  constructor(ports: LoopWatchPorts) {
+    this.#ports = ports;
+  }
 
   start(): void {
-    this.ports.gauge.start(
-      (lateMs) => this.beat(Math.round(lateMs)),
+    this.#ports.gauge.start(
+      (lateMs) => this.#beat(Math.round(lateMs)),
       (durationMs) => this.holding("garbage collection", durationMs),
     );
   }
 
   stop(): void {
-    this.ports.gauge.stop();
+    this.#ports.gauge.stop();
   }
 
   /** Something is under way until what is returned is called. */
   during(name: string): () => void {
     const key = Symbol(name);
-    this.underWay.set(key, name);
+    this.#underWay.set(key, name);
     return () => {
-      if (this.underWay.delete(key)) this.remember(name);
+      if (this.#underWay.delete(key)) this.#remember(name);
     };
   }
 
   /** Something had the loop to itself. */
   holding(name: string, durationMs: number): void {
-    if (durationMs >= LOOP_WATCH_LIMITS.heldMs) this.remember(`${name} (${Math.round(durationMs)} ms)`);
+    if (durationMs >= LOOP_WATCH_LIMITS.heldMs) this.#remember(`${name} (${Math.round(durationMs)} ms)`);
   }
 
   /** A job was dealt with. */
   dealtWith(identity: string): void {
-    this.told.add(identity);
+    this.#told.add(identity);
   }
 
   /** How long the loop stood still, if that was for long and not long ago. */
   stalledMs(): number | null {
-    if (this.stall === null) return null;
-    const isRecent = this.ports.clock.monotonicMs() - this.stall.seenMs < LOOP_WATCH_LIMITS.rememberStallMs;
-    return isRecent ? this.stall.delayMs : null;
+    if (this.#stall === null) return null;
+    const isRecent = this.#ports.clock.monotonicMs() - this.#stall.seenMs < LOOP_WATCH_LIMITS.rememberStallMs;
+    return isRecent ? this.#stall.delayMs : null;
   }
 
-  private remember(name: string): void {
-    if (this.held.length < LOOP_WATCH_LIMITS.culprits) this.held.push(name);
+  #remember(name: string): void {
+    if (this.#held.length < LOOP_WATCH_LIMITS.culprits) this.#held.push(name);
   }
 
-  private beat(delayMs: number): void {
-    const { clock, onDelay } = this.ports;
-    const during = this.culprits();
+  #beat(delayMs: number): void {
+    const { clock, onDelay } = this.#ports;
+    const during = this.#culprits();
     if (delayMs < LOOP_WATCH_LIMITS.delayMs) return;
     const nowMs = clock.monotonicMs();
-    if (delayMs >= LOOP_WATCH_LIMITS.stallMs) this.stall = { delayMs, seenMs: nowMs };
-    if (nowMs - this.lastToldMs < LOOP_WATCH_LIMITS.tellEveryMs) {
-      this.untold += 1;
+    if (delayMs >= LOOP_WATCH_LIMITS.stallMs) this.#stall = { delayMs, seenMs: nowMs };
+    if (nowMs - this.#lastToldMs < LOOP_WATCH_LIMITS.tellEveryMs) {
+      this.#untold += 1;
       return;
     }
-    onDelay({ delayMs, during, untold: this.untold });
-    this.lastToldMs = nowMs;
-    this.untold = 0;
+    onDelay({ delayMs, during, untold: this.#untold });
+    this.#lastToldMs = nowMs;
+    this.#untold = 0;
   }
 
-  private culprits(): readonly string[] {
-    const jobs = this.told.size === 0 ? [] : [`a tick of ${this.told.size} ${this.told.size === 1 ? "job" : "jobs"}`];
-    const names = [...this.underWay.values(), ...this.held, ...jobs];
-    if (this.held.length > 0) this.held = [];
-    if (this.told.size > 0) this.told.clear();
+  #culprits(): readonly string[] {
+    const jobs =
+      this.#told.size === 0 ? [] : [`a tick of ${this.#told.size} ${this.#told.size === 1 ? "job" : "jobs"}`];
+    const names = [...this.#underWay.values(), ...this.#held, ...jobs];
+    if (this.#held.length > 0) this.#held = [];
+    if (this.#told.size > 0) this.#told.clear();
     return names.length === 0 ? ["unknown"] : names;
   }
 }

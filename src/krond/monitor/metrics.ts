@@ -4,7 +4,7 @@ import type { DecisionRecord } from "../../core/decision/model.js";
 import { knownReason } from "../../core/period/reasons.js";
 import { readEnding, resultOf } from "../../core/state/ending.js";
 import { RETRY_SOURCE } from "../../core/state/retry.js";
-import { type EpochMs, parseInstant, SECOND_MS } from "../../core/time/instant.js";
+import { type EpochMs, instantOrNull, SECOND_MS } from "../../core/time/instant.js";
 import { JobGauges, type LastRun, OWN_SERIES } from "./job-gauges.js";
 import type { LoopDelayProbe } from "./loop-delay.js";
 import { MetricRegistry } from "./metric-registry.js";
@@ -35,6 +35,13 @@ export interface DaemonMetricOptions {
   readonly lostLogLines?: () => number;
   /** Messages that nobody has yet. */
   readonly waitingNotices?: () => number;
+}
+
+/** Of a daemon that shares its store with others. */
+export interface NodeGauges {
+  readonly shards: number;
+  readonly revision: number;
+  readonly offsetMs: number;
 }
 
 export class DaemonMetrics {
@@ -71,6 +78,11 @@ export class DaemonMetrics {
     name: "kron_start_failures_total",
     help: "Attempts to start a run that failed, by the reason that the log gives.",
     labels: ["code"],
+  });
+  readonly #notStarted = this.registry.counter({
+    name: "kron_slots_not_started_total",
+    help: "Slots (of intervals, hints, retries) whose starts began to fail, by the reason; once until one succeeds.",
+    labels: ["source", "reason"],
   });
   readonly #duration = this.registry.histogram({
     name: "kron_run_duration_seconds",
@@ -136,6 +148,19 @@ export class DaemonMetrics {
     for (const result of RUN_RESULTS) this.#retries.inc({ result }, 0);
   }
 
+  watchNode(facts: () => NodeGauges): void {
+    const gauge = (name: string, help: string) => this.registry.gauge({ name, help });
+    const shards = gauge("kron_node_shards", "Shards that this node looks after.");
+    const revision = gauge("kron_node_revision", "The set of definitions that is in force in all of them.");
+    const offset = gauge("kron_clock_offset_ms", "How far the clock of this machine is ahead of the database's.");
+    this.registry.onCollect(() => {
+      const now = facts();
+      shards.set(now.shards);
+      revision.set(now.revision);
+      offset.set(now.offsetMs);
+    });
+  }
+
   /** What came of a message, or of a try. */
   notified(result: NotificationResult): void {
     this.#notifications.inc({ result });
@@ -189,6 +214,9 @@ export class DaemonMetrics {
       case "completed":
         this.#completed(event, runKey(identity, periodId));
         break;
+      case "not_started":
+        this.#notStarted.inc({ source: textOf(fields["source"]), reason: knownReason(textOf(fields["reason"])) });
+        return;
       case "error":
         this.#failed(event);
         break;
@@ -196,12 +224,17 @@ export class DaemonMetrics {
         this.#aheadOfClock.inc();
         break;
       case "removed":
-        this.#nextRun.remove({ identity });
-        this.#lastSuccess.remove({ identity });
-        this.#jobFailures.remove({ identity });
-        this.#ofJobs.remove(identity);
+        this.forget(identity);
         break;
     }
+  }
+
+  /** It has no series of its own here any more. */
+  forget(identity: string): void {
+    this.#nextRun.remove({ identity });
+    this.#lastSuccess.remove({ identity });
+    this.#jobFailures.remove({ identity });
+    this.#ofJobs.remove(identity);
   }
 
   #started({ at }: SupervisorEvent, key: string): void {
@@ -295,6 +328,5 @@ function textOf(value: unknown): string {
 
 function chosenAtOf(decision: unknown): EpochMs | null {
   if (typeof decision !== "object" || decision === null) return null;
-  const chosen = parseInstant((decision as DecisionRecord).chosen_time ?? "");
-  return chosen.ok ? chosen.value : null;
+  return instantOrNull((decision as DecisionRecord).chosen_time);
 }

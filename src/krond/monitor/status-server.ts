@@ -4,8 +4,8 @@
  * browser could point a name of its own at this address.
  */
 import * as http from "node:http";
-import { isIP } from "node:net";
-import { listenOn, type OpenDoor } from "./http-listen.js";
+import { isAllowedHost } from "../../actors/doors/allowed-host.js";
+import { listenOn, type OpenDoor } from "../../actors/doors/listen.js";
 
 export const STATUS_SERVER_LIMITS = {
   headerBytes: 8 * 1024,
@@ -122,14 +122,4 @@ function reported({ isOk, details }: HealthReport): Answer {
 
 function plain(status: number, message: string): Answer {
   return { status, type: "text/plain; charset=utf-8", body: `${message}\n` };
-}
-
-/** Addresses in digits cannot be pointed elsewhere by anybody; names can. */
-export function isAllowedHost(header: string | undefined, allowed: readonly string[]): boolean {
-  const match = /^(?:\[(?<six>[0-9a-f:.]{2,45})\]|(?<name>[^:[\]]{1,253}))(?::\d{1,5})?$/i.exec(header ?? "");
-  const { six, name } = match?.groups ?? {};
-  if (six !== undefined) return isIP(six) === 6;
-  const host = name?.toLowerCase().replace(/\.$/, "");
-  if (host === undefined) return false;
-  return isIP(host) === 4 || host === "localhost" || allowed.some((each) => each.toLowerCase() === host);
 }

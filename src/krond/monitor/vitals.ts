@@ -29,57 +29,60 @@ export interface VitalPorts {
 }
 
 export class Vitals {
-  private failure: string | null = null;
-  private hasStoreFailed = false;
-  private unreadable = 0;
+  #failure: string | null = null;
+  #hasStoreFailed = false;
+  #unreadable = 0;
+  readonly #ports: VitalPorts;
 
-  constructor(private readonly ports: VitalPorts) {}
+  constructor(ports: VitalPorts) {
+    this.#ports = ports;
+  }
 
   /** What the last reading of the configuration could not make sense of as a whole. */
   configurationRead(problems: number, isIncomplete: boolean): void {
-    this.unreadable = isIncomplete ? Math.max(1, problems) : 0;
+    this.#unreadable = isIncomplete ? Math.max(1, problems) : 0;
   }
 
   storeFailed(): void {
-    this.hasStoreFailed = true;
+    this.#hasStoreFailed = true;
   }
 
   failed(error: unknown): void {
-    this.failure = error instanceof KronError ? error.code : "internal";
+    this.#failure = error instanceof KronError ? error.code : "internal";
   }
 
   health(): HealthReport {
-    const reason = this.illness();
-    const details = { pid: process.pid, phase: this.phase };
+    const reason = this.#illness();
+    const details = { pid: process.pid, phase: this.#phase };
     return reason === null ? { isOk: true, details } : { isOk: false, details: { ...details, reason } };
   }
 
   readiness(): HealthReport {
-    const reason = this.illness() ?? this.hindrance();
-    const details = { phase: this.phase, jobs: this.ports.jobs() };
+    const reason = this.#illness() ?? this.#hindrance();
+    const details = { phase: this.#phase, jobs: this.#ports.jobs() };
     return reason === null ? { isOk: true, details } : { isOk: false, details: { ...details, reason } };
   }
 
-  private get phase(): HealthPhase {
-    return this.ports.phase();
+  get #phase(): HealthPhase {
+    return this.#ports.phase();
   }
 
-  private illness(): string | null {
-    const { clock, nextDueAt, oldestCommitMs, stalledMs } = this.ports;
-    if (this.failure !== null) return `failed: ${this.failure}`;
-    if (this.hasStoreFailed) return "a write to the store failed";
+  #illness(): string | null {
+    const { clock, nextDueAt, oldestCommitMs, stalledMs } = this.#ports;
+    if (this.#failure !== null) return `failed: ${this.#failure}`;
+    if (this.#hasStoreFailed) return "a write to the store failed";
     const commitMs = oldestCommitMs();
     if (commitMs > VITAL_LIMITS.commitMs) return `a commit has been under way for ${seconds(commitMs)}`;
     const stalled = stalledMs();
     if (stalled !== null) return `the event loop stood still for ${seconds(stalled)}`;
-    const dueAt = this.phase === "running" ? nextDueAt() : null;
+    const dueAt = this.#phase === "running" ? nextDueAt() : null;
     const behindMs = dueAt === null ? 0 : clock.now() - dueAt;
     return behindMs > VITAL_LIMITS.behindMs ? `scheduling is ${seconds(behindMs)} behind` : null;
   }
 
-  private hindrance(): string | null {
-    if (this.phase === "starting" || this.phase === "draining") return this.phase;
-    if (this.unreadable > 0) return `the configuration could not be read: ${this.unreadable} problems`;
+  #hindrance(): string | null {
+    if (this.#phase === "starting" || this.#phase === "draining") return this.#phase;
+    if (this.#unreadable > 0) return `the configuration could not be read: ${this.#unreadable} problems`;
     return null;
   }
 }

@@ -11,21 +11,23 @@ export interface CommitObserver {
 }
 
 export class CommitMeter {
-  private readonly begunMs = new Map<symbol, number>();
+  readonly #begunMs = new Map<symbol, number>();
+  readonly #clock: Clock;
+  readonly #observer: CommitObserver;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly observer: CommitObserver,
-  ) {}
+  constructor(clock: Clock, observer: CommitObserver) {
+    this.#clock = clock;
+    this.#observer = observer;
+  }
 
   /** How long the oldest commit has been under way; 0 when none is. */
   oldestMs(): number {
-    const [first] = this.begunMs.values();
-    return first === undefined ? 0 : this.clock.monotonicMs() - first;
+    const [first] = this.#begunMs.values();
+    return first === undefined ? 0 : this.#clock.monotonicMs() - first;
   }
 
   observed(store: StateStore): StateStore {
-    const commit: StateStore["commit"] = (term, batch) => this.measured(batch, () => store.commit(term, batch));
+    const commit: StateStore["commit"] = (term, batch) => this.#measured(batch, () => store.commit(term, batch));
     return new Proxy(store, {
       get: (target, name) => {
         if (name === "commit") return commit;
@@ -35,8 +37,10 @@ export class CommitMeter {
     });
   }
 
-  private measured(batch: Batch, commit: () => ReturnType<StateStore["commit"]>): ReturnType<StateStore["commit"]> {
-    const { clock, observer, begunMs } = this;
+  #measured(batch: Batch, commit: () => ReturnType<StateStore["commit"]>): ReturnType<StateStore["commit"]> {
+    const clock = this.#clock;
+    const observer = this.#observer;
+    const begunMs = this.#begunMs;
     const key = Symbol("commit");
     const begun = clock.monotonicMs();
     begunMs.set(key, begun);

@@ -27,7 +27,7 @@ export async function exportSnapshot({ place, target, isLive }: ExportRequest): 
   try {
     return await exportNow(place, target);
   } finally {
-    term.value.release();
+    await term.value.release();
   }
 }
 

@@ -1,34 +1,37 @@
 /** Work on the state while no daemon runs: everything here holds the lock, or reads only. */
 
 import { readBootId } from "../../actors/process-identity.js";
-import { atBootFence, fenceFor, memoryOf } from "../../actors/supervisor/start/recovery.js";
+import { fenceFor, memoryOf } from "../../actors/supervisor/start/recovery.js";
 import { ledgerRecordOf } from "../../actors/supervisor/write/ledger-text.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
 import { compileRule } from "../../core/decision/compile.js";
-import { decide } from "../../core/decision/decide.js";
 import type { JobDefinition } from "../../core/job/definition.js";
-import { currentPeriod, isHandled } from "../../core/period/periods.js";
+import { storedDefinition } from "../../core/job/stored.js";
+import { currentPeriod } from "../../core/period/periods.js";
 import { rewind } from "../../core/state/definition-transitions.js";
 import { lastHandledAt } from "../../core/state/document.js";
+import { fenceDocument } from "../../core/state/fence.js";
 import { parseDocument } from "../../core/state/parse.js";
-import { fencePeriod } from "../../core/state/period-transitions.js";
 import { serialiseDocument } from "../../core/state/serialise.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
-import { type StorePlace, storeIn } from "../../persist/backends.js";
+import { documentOf } from "../../operations/records/why.js";
+import type { StorePlace } from "../../persist/backends.js";
 import type { CorruptCopies } from "../../persist/corrupt-copies.js";
 import { documentKey } from "../../persist/keys.js";
 import type { Fenced } from "../../persist/load.js";
 import type { LockTerm } from "../../persist/lock.js";
 import type { FenceSubject, RecoveryRules } from "../../persist/recover.js";
-import type { StateReader, StateStore } from "../../persist/store.js";
+import type { StateReader, StateStore, StoreCounts } from "../../persist/store.js";
 import { rewoundRuns } from "./rewound-runs.js";
-import { documentOf } from "./why.js";
 
 const HISTORY_LIMIT = SETTINGS_DEFAULTS.history.keep;
 
-/** Everything up to the current period of every configured job counts as handled; what is readable is kept. */
+/**
+ * Everything up to the current period of every job counts as handled; what is readable is kept. Jobs are those that are
+ * configured, and those that no file names and the store has in force: those of several nodes, and endpoints.
+ */
 export function fencingRules(
   definitions: readonly JobDefinition[],
   copies: CorruptCopies,
@@ -40,10 +43,27 @@ export function fencingRules(
     copies,
     identities: byIdentity.keys(),
     fence: async (subject, store) => {
-      const definition = subject.identity === undefined ? undefined : byIdentity.get(subject.identity);
-      return definition === undefined ? null : fenceOf(definition, subject, store, now);
+      const configured = subject.identity === undefined ? undefined : byIdentity.get(subject.identity);
+      const definition = configured ?? (await inForce(subject, store));
+      return definition === null ? null : fenceOf(definition, subject, store, now);
     },
   };
+}
+
+async function inForce(
+  { key, text }: FenceSubject,
+  store: Pick<StateReader, "newestVersion">,
+): Promise<JobDefinition | null> {
+  const parsed = text === undefined ? null : parseDocument(text, key);
+  if (parsed === null || !parsed.ok) return null;
+  const version = await store.newestVersion(parsed.value.Identity);
+  if (version === undefined || !version.isIntact || version.text === null) return null;
+  try {
+    return storedDefinition(version.text);
+  } catch {
+    // No JSON: nobody can tell any more when it was due.
+    return null;
+  }
 }
 
 /** S32: outcomes that the ledger still has stand, here as at a start: the fence begins after the newest of them. */
@@ -59,17 +79,11 @@ async function fenceOf(
     return fenceFor(definition, now, about, await memoryOf(store, definition.identity));
   }
   const compiled = compileRule(definition);
-  if (compiled.isReboot) return atBootFence(parsed.value, readBootId(), now);
-  const nominalAt = currentPeriod(compiled, now);
-  if (nominalAt === null || isHandled(lastHandledAt(parsed.value), nominalAt)) return null;
-  const { document, facts } = fencePeriod(parsed.value, decide(compiled, nominalAt), now, HISTORY_LIMIT);
+  const about = { bootId: readBootId(), historyLimit: HISTORY_LIMIT };
+  const rules = { upToAt: now, now, reason: "state_recovered", ...about } as const;
+  const { document, facts } = fenceDocument(parsed.value, compiled, rules);
+  if (facts.length === 0) return null;
   return { text: serialiseDocument(document), ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)) };
-}
-
-/** The store that is there; where there is none, the one that was asked for. */
-export function foundOr(asked: StorePlace): StorePlace {
-  const found = storeIn(asked.at);
-  return found.ok && found.value !== null ? found.value : asked;
 }
 
 export async function withLock<T>(
@@ -81,7 +95,7 @@ export async function withLock<T>(
   try {
     return await use(term.value);
   } finally {
-    term.value.release();
+    await term.value.release();
   }
 }
 
@@ -100,10 +114,7 @@ export async function withStore<T>(
   });
 }
 
-export interface CheckReport {
-  readonly documents: number;
-  readonly ledger: number;
-  readonly definitions: number;
+export interface CheckReport extends StoreCounts {
   readonly problems: readonly string[];
 }
 

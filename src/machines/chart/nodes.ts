@@ -116,49 +116,49 @@ class EntrySet implements Entry {
     const { source, target = [], reenter } = transition;
     const domain = domainOf(transition);
     for (const node of target) {
-      if (source !== node || source !== domain || reenter) this.addDefault(node);
-      this.addBelow(node);
+      if (source !== node || source !== domain || reenter) this.#addDefault(node);
+      this.#addBelow(node);
     }
     const isAll = source.parent === undefined && reenter;
     for (const node of target) {
       const above = [...ancestorsOf(node, domain), ...(domain?.type === "parallel" ? [domain] : [])];
-      this.addAbove(above, isAll ? undefined : domain);
+      this.#addAbove(above, isAll ? undefined : domain);
     }
   }
 
-  private addDefault(node: Node): void {
+  #addDefault(node: Node): void {
     this.entered.add(node);
     this.byDefault.add(node);
   }
 
-  private addBelow(node: Node): void {
+  #addBelow(node: Node): void {
     if (node.type === "compound") {
       const [first] = node.initial.target as readonly Node[];
       if (first === undefined) return;
-      this.addDefault(first);
-      this.addBelow(first);
-      this.addAbove(ancestorsOf(first, node), undefined);
+      this.#addDefault(first);
+      this.#addBelow(first);
+      this.#addAbove(ancestorsOf(first, node), undefined);
     } else if (node.type === "parallel") {
-      for (const region of this.regionsWithout(node)) {
-        this.addDefault(region);
-        this.addBelow(region);
+      for (const region of this.#regionsWithout(node)) {
+        this.#addDefault(region);
+        this.#addBelow(region);
       }
     }
   }
 
-  private addAbove(ancestors: readonly Node[], domain: Node | undefined): void {
+  #addAbove(ancestors: readonly Node[], domain: Node | undefined): void {
     for (const ancestor of ancestors) {
       if (domain === undefined || isBelow(ancestor, domain)) this.entered.add(ancestor);
       if (ancestor.type !== "parallel") continue;
-      for (const region of this.regionsWithout(ancestor)) {
+      for (const region of this.#regionsWithout(ancestor)) {
         this.entered.add(region);
-        this.addBelow(region);
+        this.#addBelow(region);
       }
     }
   }
 
   /** Regions in which nothing is entered yet; asked anew for each, because one may be entered with another. */
-  private *regionsWithout(parallel: Node): Generator<Node> {
+  *#regionsWithout(parallel: Node): Generator<Node> {
     for (const region of childrenOf(parallel)) {
       if (![...this.entered].some((node) => isBelow(node, region))) yield region;
     }

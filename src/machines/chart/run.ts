@@ -21,70 +21,70 @@ const NO_EFFECTS: readonly RawEffect[] = Object.freeze([]);
 export class Macrostep {
   configuration: Configuration;
   effects: readonly RawEffect[] = NO_EFFECTS;
-  private collected: RawEffect[] | null = null;
-  private raised: EventObject[] | null = null;
-  private readonly told: Told;
+  #collected: RawEffect[] | null = null;
+  #raised: EventObject[] | null = null;
+  readonly #told: Told;
 
   constructor(configuration: Configuration, context: Context, event: EventObject) {
     this.configuration = configuration;
-    this.told = new Told(context, event);
+    this.#told = new Told(context, event);
   }
 
   get context(): Context {
-    return this.told.context;
+    return this.#told.context;
   }
 
   /** Takes the event in, and goes on until nothing happens by itself any more. */
   run(): void {
-    const { event } = this.told;
+    const { event } = this.#told;
     const choice = this.configuration.on.get(event.type);
     if (choice !== undefined) {
-      const step = chosen(choice, this.told);
-      if (step !== null) this.take(step);
+      const step = chosen(choice, this.#told);
+      if (step !== null) this.#take(step);
     } else if (event.type.startsWith(RESERVED)) throw new Error(`invariant broken: ${event.type} is not for charts`);
-    this.settle();
+    this.#settle();
   }
 
   begin({ initial }: Chart): void {
-    this.take(initial);
-    this.settle();
+    this.#take(initial);
+    this.#settle();
   }
 
-  private settle(): void {
+  #settle(): void {
     let isMoving = true;
     for (let taken = 0; this.configuration.status === "active"; taken++) {
       if (taken === MICROSTEPS_AT_MOST) throw new Error("invariant broken: the chart goes round in circles");
       const { always } = this.configuration;
-      const step = always === null || !isMoving ? null : chosen(always, this.told);
+      const step = always === null || !isMoving ? null : chosen(always, this.#told);
       if (step !== null) {
-        isMoving = this.take(step);
+        isMoving = this.#take(step);
         continue;
       }
-      const next = this.raised?.shift();
+      const next = this.#raised?.shift();
       if (next === undefined) return;
-      this.told.event = next;
-      this.takeRaised(next);
+      this.#told.event = next;
+      this.#takeRaised(next);
       isMoving = true;
     }
   }
 
-  private takeRaised({ type }: EventObject): void {
+  #takeRaised({ type }: EventObject): void {
     const choice = this.configuration.on.get(type);
-    const step = choice === undefined ? null : chosen(choice, this.told);
-    if (step !== null) this.take(step);
+    const step = choice === undefined ? null : chosen(choice, this.#told);
+    if (step !== null) this.#take(step);
   }
 
   /** False: everything is as it was. */
-  private take({ acts, to }: Microstep): boolean {
-    const { told } = this;
+  #take({ acts, to }: Microstep): boolean {
+    const told = this.#told;
     const before = told.context;
     for (const act of acts) {
-      if (act.kind === EFFECT) this.collect({ type: act.type, params: paramsOf(act.params, told) });
+      if (act.kind === EFFECT) this.#collect({ type: act.type, params: paramsOf(act.params, told) });
       else if (act.kind === ASSIGN) {
         told.context = { ...told.context, ...act.change(told, paramsOf(act.params, told)) };
       } else {
         const { event } = act;
-        this.raise(typeof event === "function" ? event(told, paramsOf(act.params, told)) : event);
+        this.#raise(typeof event === "function" ? event(told, paramsOf(act.params, told)) : event);
       }
     }
     const isMoved = to !== this.configuration || before !== told.context;
@@ -92,14 +92,14 @@ export class Macrostep {
     return isMoved;
   }
 
-  private collect(effect: RawEffect): void {
-    this.collected ??= [];
-    this.collected.push(effect);
-    this.effects = this.collected;
+  #collect(effect: RawEffect): void {
+    this.#collected ??= [];
+    this.#collected.push(effect);
+    this.effects = this.#collected;
   }
 
-  private raise(event: EventObject): void {
-    this.raised ??= [];
-    this.raised.push(event);
+  #raise(event: EventObject): void {
+    this.#raised ??= [];
+    this.#raised.push(event);
   }
 }

@@ -76,61 +76,61 @@ type Then = (transitions: Chosen) => Choice;
 
 class Compiler implements Chart {
   readonly initial: Microstep;
-  private readonly root: Node;
-  private readonly byKey = new Map<string, Building>();
-  private readonly byText = new Map<string, Configuration>();
-  private readonly acts = new Map<unknown, Act>();
-  private readonly guards = new Map<unknown, Guard>();
-  private readonly heard = new Map<Node, ReadonlySet<string>>();
-  private readonly entries = new Map<Transition, Entry>();
-  private answers = 0;
+  readonly #root: Node;
+  readonly #byKey = new Map<string, Building>();
+  readonly #byText = new Map<string, Configuration>();
+  readonly #acts = new Map<unknown, Act>();
+  readonly #guards = new Map<unknown, Guard>();
+  readonly #heard = new Map<Node, ReadonlySet<string>>();
+  readonly #entries = new Map<Transition, Entry>();
+  #answers = 0;
 
   constructor(readonly machine: AnyStateMachine) {
-    this.root = machine.root as Node;
-    for (const nodes of configurationsOf(this.root)) this.add(nodes);
-    for (const configuration of this.byKey.values()) this.fill(configuration);
-    this.initial = this.microstep(new Set([this.root]), [initialTransition(this.root)], true);
+    this.#root = machine.root as Node;
+    for (const nodes of configurationsOf(this.#root)) this.#add(nodes);
+    for (const configuration of this.#byKey.values()) this.#fill(configuration);
+    this.initial = this.#microstep(new Set([this.#root]), [initialTransition(this.#root)], true);
   }
 
   configurationOf(value: StateValue): Configuration {
     const text = JSON.stringify(value);
-    const known = this.byText.get(text);
+    const known = this.#byText.get(text);
     if (known !== undefined) return known;
     // Spelt otherwise, such as without the states that are entered by default: XState says what is meant.
     const resolved = this.machine.resolveState({ value, context: {} }) as { readonly _nodes: readonly Node[] };
-    const found = this.byKey.get(keyOf(resolved._nodes));
+    const found = this.#byKey.get(keyOf(resolved._nodes));
     if (found === undefined) throw new Error(`invariant broken: ${text} is no state of the chart ${this.machine.id}`);
-    this.byText.set(text, found);
+    this.#byText.set(text, found);
     return found;
   }
 
-  private add(nodes: readonly Node[]): void {
-    if (this.byKey.size === CONFIGURATIONS_AT_MOST) throw new Unsupported("it has too many configurations");
+  #add(nodes: readonly Node[]): void {
+    if (this.#byKey.size === CONFIGURATIONS_AT_MOST) throw new Unsupported("it has too many configurations");
     const active = new Set(nodes);
-    const value = frozen(stateValue(this.root, active));
+    const value = frozen(stateValue(this.#root, active));
     const configuration = {
       chart: this,
       nodes: Object.freeze(nodes),
       active,
       value,
-      status: isComplete(active, this.root) ? "done" : "active",
+      status: isComplete(active, this.#root) ? "done" : "active",
       paths: new Set(nodes.map(({ path }) => path.join("."))),
       on: new Map(),
       always: null,
     } as const;
-    this.byKey.set(keyOf(nodes), configuration);
-    this.byText.set(JSON.stringify(value), configuration);
+    this.#byKey.set(keyOf(nodes), configuration);
+    this.#byText.set(JSON.stringify(value), configuration);
   }
 
-  private fill(configuration: Building): void {
+  #fill(configuration: Building): void {
     const { active } = configuration;
     const on = new Map<string, Choice>();
-    for (const event of this.heardIn(this.root)) {
-      const choice = this.within(this.root, active, event, (found) => this.answer(active, found, event));
+    for (const event of this.#heardIn(this.#root)) {
+      const choice = this.#within(this.#root, active, event, (found) => this.#answer(active, found, event));
       if (choice !== NOTHING) on.set(event, choice);
     }
     configuration.on = on;
-    const always = this.withoutEvent(active, configuration.nodes.filter(isAtomic), []);
+    const always = this.#withoutEvent(active, configuration.nodes.filter(isAtomic), []);
     configuration.always = always === NOTHING ? null : always;
     // XState's pure transition would go on from there, an actor would not.
     if (configuration.status === "done" && (on.size > 0 || always !== NOTHING)) {
@@ -139,41 +139,43 @@ class Compiler implements Chart {
   }
 
   /** What the event leads to inside this state: the innermost states are asked first, regions one after the other. */
-  private within(node: Node, active: ReadonlySet<Node>, event: string, then: Then): Choice {
+  #within(node: Node, active: ReadonlySet<Node>, event: string, then: Then): Choice {
     const own = (found: Chosen): Choice => {
       if (found.length > 0) return then(found);
-      return this.ask(node.transitions.get(event) ?? [], (transition) => then(transition === null ? [] : [transition]));
+      return this.#ask(node.transitions.get(event) ?? [], (transition) =>
+        then(transition === null ? [] : [transition]),
+      );
     };
     const inside = (children: readonly Node[], found: Chosen): Choice => {
       const [child, ...others] = children;
       if (child === undefined) return own(found);
-      return this.within(child, active, event, (more) => inside(others, [...found, ...more]));
+      return this.#within(child, active, event, (more) => inside(others, [...found, ...more]));
     };
-    const listening = childrenOf(node).filter((child) => active.has(child) && this.heardIn(child).has(event));
+    const listening = childrenOf(node).filter((child) => active.has(child) && this.#heardIn(child).has(event));
     return inside(listening, []);
   }
 
-  private heardIn(node: Node): ReadonlySet<string> {
-    const known = this.heard.get(node) ?? new Set(nodesBelow(node).flatMap((each) => [...each.transitions.keys()]));
-    this.heard.set(node, known);
+  #heardIn(node: Node): ReadonlySet<string> {
+    const known = this.#heard.get(node) ?? new Set(nodesBelow(node).flatMap((each) => [...each.transitions.keys()]));
+    this.#heard.set(node, known);
     return known;
   }
 
   /** Every innermost state is asked, and those around it. */
-  private withoutEvent(active: ReadonlySet<Node>, atomic: readonly Node[], found: Chosen): Choice {
+  #withoutEvent(active: ReadonlySet<Node>, atomic: readonly Node[], found: Chosen): Choice {
     const [node, ...others] = atomic;
-    if (node === undefined) return this.answer(active, this.unordered(found, active), null);
+    if (node === undefined) return this.#answer(active, this.#unordered(found, active), null);
     const candidates = [node, ...ancestorsOf(node, undefined)].flatMap(
       (each): readonly Transition[] => each.always ?? [],
     );
-    return this.ask(candidates, (transition) => {
+    return this.#ask(candidates, (transition) => {
       const isNew = transition !== null && !found.includes(transition);
-      return this.withoutEvent(active, others, isNew ? [...found, transition] : found);
+      return this.#withoutEvent(active, others, isNew ? [...found, transition] : found);
     });
   }
 
   /** XState takes them in the order in which their states were entered, which no table knows. */
-  private unordered(found: Chosen, active: ReadonlySet<Node>): Chosen {
+  #unordered(found: Chosen, active: ReadonlySet<Node>): Chosen {
     if (found.length === 1) return found;
     const isOrdered =
       found.some(({ actions }) => actions.length > 0) || withoutConflicts(found, active).length < found.length;
@@ -181,23 +183,23 @@ class Compiler implements Chart {
     return found;
   }
 
-  private ask(candidates: readonly Transition[], then: (transition: Transition | null) => Choice): Choice {
+  #ask(candidates: readonly Transition[], then: (transition: Transition | null) => Choice): Choice {
     const [first, ...others] = candidates;
     if (first === undefined) return then(null);
     const yes = then(first);
     if (first.guard === undefined) return yes;
-    const no = this.ask(others, then);
-    return yes === NOTHING && no === NOTHING ? NOTHING : { guard: this.guard(first.guard), yes, no, step: null };
+    const no = this.#ask(others, then);
+    return yes === NOTHING && no === NOTHING ? NOTHING : { guard: this.#guard(first.guard), yes, no, step: null };
   }
 
-  private answer(active: ReadonlySet<Node>, found: Chosen, event: string | null): Choice {
+  #answer(active: ReadonlySet<Node>, found: Chosen, event: string | null): Choice {
     if (found.length === 0) return NOTHING;
-    this.answers += 1;
-    if (this.answers > ANSWERS_AT_MOST) throw new Unsupported(`it has too many answers to ${event ?? "no event"}`);
-    return { guard: null, yes: null, no: null, step: this.microstep(active, found, false) };
+    this.#answers += 1;
+    if (this.#answers > ANSWERS_AT_MOST) throw new Unsupported(`it has too many answers to ${event ?? "no event"}`);
+    return { guard: null, yes: null, no: null, step: this.#microstep(active, found, false) };
   }
 
-  private microstep(active: ReadonlySet<Node>, found: Chosen, isInitial: boolean): Microstep {
+  #microstep(active: ReadonlySet<Node>, found: Chosen, isInitial: boolean): Microstep {
     const taken = withoutConflicts(found, active);
     const moving = taken.filter(isMoving);
     const next = new Set(active);
@@ -209,47 +211,47 @@ class Compiler implements Chart {
       }
     }
     actions.push(...taken.flatMap((transition) => transition.actions));
-    const acts = actions.map((action) => this.act(action));
-    if (moving.length > 0) acts.push(...this.enter(moving, next, isInitial));
-    const to = this.byKey.get(keyOf([...next]));
+    const acts = actions.map((action) => this.#act(action));
+    if (moving.length > 0) acts.push(...this.#enter(moving, next, isInitial));
+    const to = this.#byKey.get(keyOf([...next]));
     if (to === undefined) throw new Unsupported(`a transition leads into half a state`);
     if (to.status === "done") {
-      for (const node of [...next].sort(byOrder).reverse()) acts.push(...node.exit.map((action) => this.act(action)));
+      for (const node of [...next].sort(byOrder).reverse()) acts.push(...node.exit.map((action) => this.#act(action)));
     }
     return { acts, to };
   }
 
-  private enter(moving: Chosen, next: Set<Node>, isInitial: boolean): readonly Act[] {
-    const { entered, byDefault } = this.entry(moving);
+  #enter(moving: Chosen, next: Set<Node>, isInitial: boolean): readonly Act[] {
+    const { entered, byDefault } = this.#entry(moving);
     const acts: Act[] = [];
     const complete = new Set<Node>();
     for (const node of [...entered].sort(byOrder)) {
       next.add(node);
-      const isDefault = byDefault.has(node) || (isInitial && node === this.root);
+      const isDefault = byDefault.has(node) || (isInitial && node === this.#root);
       const actions = [...node.entry, ...(isDefault ? node.initial.actions : [])];
-      acts.push(...actions.map((action) => this.act(action)));
+      acts.push(...actions.map((action) => this.#act(action)));
       if (node.type === "final") acts.push(...endedBy(node, next, complete).map(raised));
     }
     return acts;
   }
 
-  private entry(moving: Chosen): Entry {
+  #entry(moving: Chosen): Entry {
     const [only] = moving;
     if (only === undefined || moving.length > 1) return entrySet(moving);
-    const entry = this.entries.get(only) ?? entrySet(moving);
-    this.entries.set(only, entry);
+    const entry = this.#entries.get(only) ?? entrySet(moving);
+    this.#entries.set(only, entry);
     return entry;
   }
 
-  private act(action: unknown): Act {
-    const act = this.acts.get(action) ?? actOf(this.machine, action);
-    this.acts.set(action, act);
+  #act(action: unknown): Act {
+    const act = this.#acts.get(action) ?? actOf(this.machine, action);
+    this.#acts.set(action, act);
     return act;
   }
 
-  private guard(guard: unknown): Guard {
-    const known = this.guards.get(guard) ?? guardOf(this.machine, guard);
-    this.guards.set(guard, known);
+  #guard(guard: unknown): Guard {
+    const known = this.#guards.get(guard) ?? guardOf(this.machine, guard);
+    this.#guards.set(guard, known);
     return known;
   }
 }

@@ -102,7 +102,7 @@ export interface HistoryItem {
   readonly source?: string;
 }
 
-/** S13: periods that got no outcome because nobody was there. */
+/** S13, S17: periods that got no outcome because nobody was there, or because of a pause. */
 export interface NotEvaluated {
   readonly count: number;
   /** Whether there may be more than `count`. */
@@ -110,6 +110,16 @@ export interface NotEvaluated {
   readonly firstPeriodID: string;
   readonly lastPeriodID: string;
   readonly notedAt: string;
+  /** Why; absent: nobody was there. */
+  readonly reason?: string;
+}
+
+/** S17: as the annotation says it, once it was seen. */
+export interface PauseStatus {
+  readonly until: string;
+  readonly reason: string;
+  /** Absent: it was asked for while nobody looked. */
+  readonly since?: string;
 }
 
 export interface KronJobStatus {
@@ -117,6 +127,9 @@ export interface KronJobStatus {
   readonly definedAt?: string;
   readonly definitionHash?: string;
   readonly carriedPeriodID?: string;
+  readonly pause?: PauseStatus;
+  /** S17: what was due before was passed over in a pause. */
+  readonly evaluatesFrom?: string;
   readonly window?: string;
   readonly suspended?: boolean;
   readonly lastPeriodID?: string;

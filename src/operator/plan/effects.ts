@@ -5,6 +5,7 @@
 
 import type { ErrorCode } from "../../core/base/errors/registry.js";
 import type { Decision } from "../../core/decision/model.js";
+import type { LostTime } from "../../core/period/cause.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { JobView, Tombstone } from "../job-view.js";
 import type { KronJob, KronJobStatus } from "../kube/types.js";
@@ -18,11 +19,20 @@ export interface Occasion {
   readonly chosenAt: EpochMs;
   /** null where nothing was decided: a slot is what was asked for. */
   readonly decision: Decision | null;
-  /** S24: until when a Job that cannot be made is tried for again. */
-  readonly retryUntilAt: EpochMs;
 }
 
 export type DeleteReason = "late" | "replaced" | "unclaimed" | "outdated" | "history" | "bypassed";
+
+export interface Deletion {
+  readonly type: "deleteJob";
+  readonly name: string;
+  readonly uid: string;
+  /** null: in whatever state it is. */
+  readonly resourceVersion: string | null;
+  /** Foreground: it is gone when its pods are. */
+  readonly propagation: "Background" | "Foreground";
+  readonly reason: DeleteReason;
+}
 
 export type Effect =
   /** Read a Job of which only the name is known. */
@@ -42,17 +52,14 @@ export type Effect =
       readonly startByAt: EpochMs;
       readonly news: News;
     }
-  | {
-      readonly type: "deleteJob";
-      readonly name: string;
-      readonly uid: string;
-      /** null: in whatever state it is. */
-      readonly resourceVersion: string | null;
-      /** Foreground: it is gone when its pods are. */
-      readonly propagation: "Background" | "Foreground";
-      readonly reason: DeleteReason;
-    }
+  | Deletion
   | Tell;
+
+/** In the background; `isAsSeen`: only in the very state in which it was seen. */
+export function deletion({ name, uid, resourceVersion }: JobView, reason: DeleteReason, isAsSeen = true): Deletion {
+  const version = isAsSeen ? resourceVersion : null;
+  return { type: "deleteJob", name, uid, resourceVersion: version, propagation: "Background", reason };
+}
 
 export type EffectResult =
   | { readonly kind: "kronJob"; readonly kronJob: KronJob }
@@ -86,6 +93,8 @@ export interface Observed {
   readonly direct: ReadonlySet<string>;
   /** What became of Jobs that are gone, by uid: the last that a watch said of them. */
   readonly tombstones: ReadonlyMap<string, Tombstone>;
+  /** When nobody could look, and why; oldest first. */
+  readonly lost: readonly LostTime[];
   /** What the API server says of the template of this generation; null: not asked. */
   readonly template: TemplateVerdict | null;
 }

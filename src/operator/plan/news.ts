@@ -31,6 +31,8 @@ export type News =
       readonly isCountExact: boolean;
       readonly firstId: string;
       readonly lastId: string;
+      /** S13, S17; null: nobody was there. */
+      readonly reason: string | null;
     }
   | { readonly kind: "invalid"; readonly code: ErrorCode; readonly message: string }
   | { readonly kind: "template_refused"; readonly code: ErrorCode; readonly message: string }
@@ -54,6 +56,10 @@ export type News =
   | { readonly kind: "deleted"; readonly job: string; readonly reason: string }
   | { readonly kind: "run_refused"; readonly value: string; readonly why: string }
   | { readonly kind: "suspended" | "resumed" }
+  /** S17. */
+  | { readonly kind: "paused"; readonly untilAt: EpochMs; readonly reason: string }
+  | { readonly kind: "pause_over" }
   | { readonly kind: "unexpected_job"; readonly job: string; readonly periodId: string }
   | { readonly kind: "undecided"; readonly periodId: string; readonly message: string }
-  | { readonly kind: "state_ahead"; readonly periodId: string };
+  /** `definedAt`: of what counts as now (S14). */
+  | { readonly kind: "state_ahead"; readonly periodId: string; readonly definedAt: string | null };

@@ -2,18 +2,21 @@
  * One look at a KronJob, as a value that can be stopped anywhere: the effect that comes next, and what follows from its
  * result. Pure: production carries the effects out over HTTP, a model check over every order in which leaders can meet.
  */
-import type { ErrorCode } from "../../core/base/errors/registry.js";
+import { KronError } from "../../core/base/errors/kron-error.js";
 import type { EpochMs } from "../../core/time/instant.js";
-import { ANNOTATION } from "../identity.js";
 import type { JobView } from "../job-view.js";
+import type { KronJob, KronJobStatus } from "../kube/types.js";
 import { OPERATOR_LIMITS } from "../limits.js";
-import type { DeleteReason, Effect, EffectResult, Observed, Occasion, TemplateVerdict } from "./effects.js";
-import { denied, failed, granted, type Memory, type Write } from "./memory.js";
+import type { DeleteReason, Effect, EffectResult, Observed, TemplateVerdict } from "./effects.js";
+import { denied, granted, type Memory, type Write } from "./memory.js";
 import { reconcile } from "./reconcile.js";
 
 export interface Pass {
   readonly observed: Observed;
+  /** Of what is on record: it may be kept, whatever becomes of what is pending. */
   readonly memory: Memory;
+  /** What takes its place when the status is written; null: nothing that it rests upon has to be. */
+  readonly next: Memory | null;
   readonly pending: readonly Effect[];
   readonly rounds: number;
   readonly lookAgainAt: EpochMs | null;
@@ -22,7 +25,7 @@ export interface Pass {
 }
 
 export function beginPass(observed: Observed, memory: Memory, now: EpochMs): Pass {
-  return thought({ observed, memory, pending: [], rounds: 0, lookAgainAt: null, end: null }, now);
+  return thought({ observed, memory, next: null, pending: [], rounds: 0, lookAgainAt: null, end: null }, now);
 }
 
 /** null: the pass has ended. */
@@ -30,19 +33,20 @@ export function nextEffect({ end, pending }: Pass): Effect | null {
   return end === null ? (pending[0] ?? null) : null;
 }
 
-/** The first pending effect was carried out, and this came of it. */
-export function folded(pass: Pass, result: EffectResult, now: EpochMs): Pass {
+/** The first pending effect was carried out, and this came of it. `lost`: of the time that it took, too. */
+export function folded(pass: Pass, result: EffectResult, now: EpochMs, lost = pass.observed.lost): Pass {
   const [effect, ...rest] = pass.pending;
   if (effect === undefined) throw new Error("invariant broken: a result without an effect");
-  const next = taken({ ...pass, pending: rest }, effect, result, now);
+  const next = taken(withObserved({ ...pass, pending: rest }, { lost }), effect, result, now);
   return next.end === null && next.pending.length === 0 ? thought(next, now) : next;
 }
 
 function thought(pass: Pass, now: EpochMs): Pass {
   if (pass.rounds >= OPERATOR_LIMITS.rounds) return { ...pass, end: "again" };
-  const { effects, memory, lookAgainAt } = reconcile(pass.observed, pass.memory, now);
+  const { effects, memory: planned, isOnRecord, lookAgainAt } = reconcile(pass.observed, pass.memory, now);
   const end = effects.length === 0 ? "rest" : null;
-  return { ...pass, memory, lookAgainAt, pending: effects, rounds: pass.rounds + 1, end };
+  const known = isOnRecord ? { memory: planned, next: null } : { next: planned };
+  return { ...pass, ...known, lookAgainAt, pending: effects, rounds: pass.rounds + 1, end };
 }
 
 function taken(pass: Pass, effect: Effect, result: EffectResult, now: EpochMs): Pass {
@@ -56,7 +60,7 @@ function taken(pass: Pass, effect: Effect, result: EffectResult, now: EpochMs): 
     case "createGate":
       return created(pass, effect, result, now);
     case "writeStatus":
-      if (result.kind === "kronJob") return withObserved(pass, { kronJob: result.kronJob });
+      if (result.kind === "kronJob") return written(pass, effect.status, result.kronJob);
       return { ...pass, end: result.kind === "gone" ? "rest" : "again" };
     case "go":
       return released(pass, effect, result, now);
@@ -67,13 +71,26 @@ function taken(pass: Pass, effect: Effect, result: EffectResult, now: EpochMs): 
   }
 }
 
+function written(pass: Pass, status: KronJobStatus, kronJob: KronJob): Pass {
+  const lost = Object.keys(status).find((field) => !Object.hasOwn(kronJob.status ?? {}, field));
+  if (lost !== undefined) throw notKept(lost);
+  return { ...withObserved(pass, { kronJob }), memory: pass.next ?? pass.memory, next: null };
+}
+
+/** What a schema does not name is dropped without a word: it would be written again and again. */
+function notKept(field: string): KronError {
+  const message = `the API server does not keep status.${field}: its CRD is older than this operator`;
+  const hint = "kubectl apply -f deploy/operator/crd.yaml";
+  return new KronError("status-refused", message, { component: "executor", operation: "writeStatus", hint });
+}
+
 function created(
   pass: Pass,
   effect: Extract<Effect, { readonly type: "createGate" }>,
   result: EffectResult,
   now: EpochMs,
 ): Pass {
-  const { name, occasion } = effect;
+  const { name } = effect;
   if (result.kind === "exists") return { ...pass, pending: [{ type: "lookUp", name }] };
   if (result.kind === "refused") return refused(pass, effect, result, now);
   if (result.kind !== "job") return { ...pass, end: "again" };
@@ -81,11 +98,10 @@ function created(
   // It runs already, and nobody has claimed it: the one thing that must not be.
   const { uid } = result.job;
   const news = { kind: "gate_bypassed", job: name } as const;
-  const bypassed = { ...withTemplate(withJob(pass, name, null, true), { kind: "bypassed" }) };
-  const memory = failed(bypassed.memory, "gate-bypassed", "it was not created suspended", occasion.chosenAt, now);
+  const bypassed = withTemplate(withJob(pass, name, null, true), { kind: "bypassed" });
+  const hindrance = { code: "gate-bypassed", message: "it was not created suspended", isAhead: false } as const;
   return {
-    ...bypassed,
-    memory,
+    ...remembering(bypassed, (memory) => ({ ...memory, hindrance })),
     pending: [
       { type: "deleteJob", name, uid, resourceVersion: null, propagation: "Background", reason: "bypassed" },
       { type: "tell", news: [news] },
@@ -93,26 +109,22 @@ function created(
   };
 }
 
-/** S24: the period stays open; a wish to run now was refused, and may be uttered again. */
+/** The machines are told (S24); ahead of its second it costs the period nothing. */
 function refused(
   pass: Pass,
   { name, occasion }: Extract<Effect, { readonly type: "createGate" }>,
   { code, message }: Extract<EffectResult, { readonly kind: "refused" }>,
   now: EpochMs,
 ): Pass {
-  const { memory, observed } = pass;
-  const refusedRun = observed.kronJob.metadata.annotations?.[ANNOTATION.run] ?? null;
-  const isPeriod = occasion.source === null;
-  const next = isPeriod ? refusedPeriod(memory, code, message, occasion, now) : { ...memory, refusedRun };
+  const isAhead = occasion.source === null && now < occasion.chosenAt;
+  const what = isAhead ? { hindrance: { code, message, isAhead } } : { refusal: { name, code, message } };
   const news = { kind: "not_created", job: name, periodId: occasion.periodId, code, message } as const;
-  return { ...pass, memory: next, pending: [{ type: "tell", news: [news] }] };
+  return { ...remembering(pass, (memory) => ({ ...memory, ...what })), pending: [{ type: "tell", news: [news] }] };
 }
 
-/** Ahead of its second a refusal costs nothing: in it there may be room. */
-function refusedPeriod(memory: Memory, code: ErrorCode, message: string, occasion: Occasion, now: EpochMs): Memory {
-  const next = failed(memory, code, message, occasion.retryUntilAt, now);
-  if (next.failure === null || now >= occasion.chosenAt) return next;
-  return { ...next, failure: { ...next.failure, retryAt: occasion.chosenAt } };
+/** Of both: nobody knows yet which of them will be true. */
+function remembering(pass: Pass, change: (memory: Memory) => Memory): Pass {
+  return { ...pass, memory: change(pass.memory), next: pass.next === null ? null : change(pass.next) };
 }
 
 function released(
@@ -125,23 +137,26 @@ function released(
   if (result.kind === "refused") return withDenial(pass, "release", name, result, startByAt, now);
   if (result.kind === "late") return { ...pass, pending: [] };
   if (result.kind !== "gone") return { ...pass, end: "again" };
-  const { memory } = pass;
-  return {
-    ...withJob(pass, name, null, true),
-    memory: { ...memory, lostGates: [...memory.lostGates, uid] },
-    pending: [],
-  };
+  return { ...withLostGate(withJob(pass, name, null, true), uid), pending: [] };
+}
+
+function withLostGate(pass: Pass, uid: string): Pass {
+  return remembering(pass, (memory) => ({ ...memory, lostGates: [...memory.lostGates, uid] }));
 }
 
 /** What had changed since it was seen is read again before anything else is done about it. */
 function removed(
   pass: Pass,
-  { name, reason, resourceVersion }: Extract<Effect, { readonly type: "deleteJob" }>,
+  { name, uid, reason, resourceVersion }: Extract<Effect, { readonly type: "deleteJob" }>,
   result: EffectResult,
   now: EpochMs,
 ): Pass {
   if (result.kind === "refused") return withDenial(pass, "remove", name, result, Number.POSITIVE_INFINITY, now);
-  return afterRemoval(withGrant(pass, "remove"), name, reason, resourceVersion, result);
+  const granted = withGrant(pass, "remove");
+  const isClaimed = reason === "late" || reason === "replaced";
+  // In the very state in which nobody had released it: it never will be.
+  const isHeldBack = isClaimed && resourceVersion !== null && result.kind === "done";
+  return afterRemoval(isHeldBack ? withLostGate(granted, uid) : granted, name, reason, resourceVersion, result);
 }
 
 function afterRemoval(
@@ -169,12 +184,12 @@ function withDenial(
   now: EpochMs,
 ): Pass {
   const news = { kind: "denied", write, job, code, message } as const;
-  const memory = denied(pass.memory, write, code, message, limitAt, now);
-  return { ...pass, memory, pending: [{ type: "tell", news: [news] }] };
+  const next = remembering(pass, (memory) => denied(memory, write, { code, message }, limitAt, now));
+  return { ...next, pending: [{ type: "tell", news: [news] }] };
 }
 
 function withGrant(pass: Pass, write: Write): Pass {
-  return { ...pass, memory: granted(pass.memory, write) };
+  return remembering(pass, (memory) => granted(memory, write));
 }
 
 function templateVerdict(result: EffectResult): TemplateVerdict {

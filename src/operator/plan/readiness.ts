@@ -18,14 +18,8 @@ const FAILURE_REASONS: Partial<Record<ErrorCode, string>> = {
 /** Reasons for which nothing runs until somebody does something about it. */
 const STOPPING: ReadonlySet<string> = new Set(["Forbidden", "DecisionFailed"]);
 
-function troubleOf({
-  denied,
-  failure,
-  hasRecovered,
-}: Memory): { readonly reason: string; readonly message: string } | null {
-  // It keeps its count until the period has its outcome; that it is over is known before.
-  const isOver = failure?.code === "decision-failed" && hasRecovered;
-  const trouble = denied.release ?? (isOver ? null : failure) ?? denied.remove;
+function troubleOf({ denied, hindrance }: Memory): { readonly reason: string; readonly message: string } | null {
+  const trouble = denied.release ?? hindrance ?? denied.remove;
   if (trouble === null) return null;
   return { reason: FAILURE_REASONS[trouble.code] ?? "CreateFailed", message: trouble.message };
 }

@@ -2,7 +2,7 @@
 import { isHandled } from "../../core/period/periods.js";
 import { parseInstant } from "../../core/time/instant.js";
 import { type JobView, slotAtOf } from "../job-view.js";
-import type { DeleteReason, Effect } from "./effects.js";
+import { deletion } from "./effects.js";
 import { mustWait } from "./memory.js";
 import type { Sketch } from "./sketch.js";
 
@@ -12,7 +12,7 @@ const FAILED_KEPT = 1;
 export function tidy(sketch: Sketch): void {
   const own = [...sketch.observed.jobs.values()].filter((job): job is JobView => isTidied(sketch, job));
   for (const job of own) {
-    if (job.isGated && isUseless(sketch, job)) sketch.last.push(deletion(job, "unclaimed", job.resourceVersion));
+    if (job.isGated && isUseless(sketch, job)) sketch.last.push(deletion(job, "unclaimed"));
   }
   const { successfulJobsHistoryLimit = SUCCESSFUL_KEPT, failedJobsHistoryLimit = FAILED_KEPT } = sketch.kronJob.spec;
   dropOldest(sketch, endedOf(own, true), successfulJobsHistoryLimit);
@@ -41,9 +41,5 @@ function endedOf(jobs: readonly JobView[], isSuccess: boolean): JobView[] {
 }
 
 function dropOldest(sketch: Sketch, ended: readonly JobView[], kept: number): void {
-  for (const job of ended.slice(0, Math.max(0, ended.length - kept))) sketch.last.push(deletion(job, "history", null));
-}
-
-function deletion({ name, uid }: JobView, reason: DeleteReason, resourceVersion: string | null): Effect {
-  return { type: "deleteJob", name, uid, resourceVersion, propagation: "Background", reason };
+  for (const job of ended.slice(0, Math.max(0, ended.length - kept))) sketch.last.push(deletion(job, "history", false));
 }

@@ -10,18 +10,19 @@ import { err, ok, type Result } from "../../core/base/result.js";
 import { loadUnfinished, openFailed, RECOVER_HINT, storeError, unreadable } from "../failures.js";
 import { readDocumentKey } from "../keys.js";
 import { assertHeld, type LockTerm } from "../lock.js";
-import { formatMarker, MARKER_FILE, type Marker, parseMarker } from "../marker.js";
+import { formatMarker, heldByOther, MARKER_FILE, type Marker, parseMarker } from "../marker.js";
 import { checkPrivateFile, openPrivateDirectory } from "../private-files.js";
 import { moveAside, type RecoverableStore } from "../recoverable.js";
 import type { StateReader, StateStore } from "../store.js";
 import { JOURNAL_FILE, removeTemporaries, replaceFile, replayJournal } from "./atomic.js";
 import { type Disk, systemDisk } from "./disk.js";
 import { FORMAT, formatMeta, META_FILE, type Meta, newMeta, parseMeta } from "./meta.js";
+import { OBJECTS_DIRECTORY } from "./objects.js";
 import { DEFINITIONS_DIRECTORY, LEDGER_DIRECTORY } from "./plan.js";
 import { FilesStore } from "./store.js";
 import { StoreFiles } from "./store-files.js";
 
-const SUBDIRECTORIES = [LEDGER_DIRECTORY, DEFINITIONS_DIRECTORY];
+const SUBDIRECTORIES = [LEDGER_DIRECTORY, DEFINITIONS_DIRECTORY, OBJECTS_DIRECTORY];
 
 async function readMarkerOn(disk: Disk, directory: string): Promise<Result<Marker | null, KronError>> {
   const file = path.join(directory, MARKER_FILE);
@@ -47,16 +48,12 @@ function refuse(
   return err(storeError(code, "open", message, hint));
 }
 
-function otherBackend(directory: string, { backend }: Marker): Result<never, KronError> {
-  return refuse("state-incompatible", `${directory} holds a store of the ${backend} backend`);
-}
-
 function otherFormat(directory: string, format: string): Result<never, KronError> {
   return refuse("state-incompatible", `the store of ${directory} has format ${format}, this Kron reads ${FORMAT}`);
 }
 
 function admit(directory: string, marker: Marker | null, meta: Meta | null): Result<void, KronError> {
-  if (marker !== null && marker.backend !== "files") return otherBackend(directory, marker);
+  if (marker !== null && marker.backend !== "files") return err(heldByOther(directory, marker));
   if (meta !== null && meta.format !== FORMAT) {
     return refuse(
       "state-incompatible",
@@ -129,7 +126,7 @@ async function unreadableFiles(directory: string): Promise<readonly string[]> {
 async function openRecovered(directory: string, suffix: string): Promise<Result<RecoverableStore, KronError>> {
   const marker = await readMarkerOn(systemDisk, directory);
   if (marker.ok && marker.value !== null && marker.value.backend !== "files")
-    return otherBackend(directory, marker.value);
+    return err(heldByOther(directory, marker.value));
   const movedAside = moveAside(directory, await unreadableFiles(directory), suffix);
   if (!movedAside.ok) return movedAside;
   const meta = await readMetaOn(systemDisk, directory);

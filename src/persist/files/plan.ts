@@ -6,6 +6,7 @@ import type { Batch, DefinitionVersion, LedgerRecord } from "../store.js";
 import type { FileChange } from "./atomic.js";
 import { formatRecord, formatVersion, parseRecords, parseVersions } from "./lines.js";
 import { formatMeta, META_FILE, type Meta, metaAfter } from "./meta.js";
+import { formatObject, objectFile } from "./objects.js";
 
 export const LEDGER_DIRECTORY = "ledger";
 export const DEFINITIONS_DIRECTORY = "definitions";
@@ -49,6 +50,9 @@ export class Plan {
     for (const { key, text } of batch.documents ?? []) this.#whole.set(key, text);
     for (const it of batch.ledger ?? []) this.#append(ledgerFile(it.identity), formatRecord(it));
     for (const it of batch.definitions ?? []) this.#append(definitionsFile(it.identity), formatVersion(it));
+    for (const { key, text } of batch.objects ?? []) {
+      this.#whole.set(objectFile(key), text === null ? null : formatObject(key, text));
+    }
     this.#meta = metaAfter(this.#meta, batch);
   }
 

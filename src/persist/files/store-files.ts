@@ -85,7 +85,11 @@ export class StoreFiles {
 
   async #settled(): Promise<void> {
     this.assertOpen();
-    await this.#changing.catch(() => undefined);
+    // By the time that one change is through the next may be under way, which is no failed write.
+    for (let change: Promise<void> | null = null; change !== this.#changing; ) {
+      change = this.#changing;
+      await change.catch(() => undefined);
+    }
     if (this.#isTorn) throw storeError("state-unreadable", "read", "a failed write left the files half-changed");
   }
 

@@ -20,15 +20,18 @@ import {
   type LedgerPage,
   type LedgerRecord,
   type Note,
+  type ObjectsAsked,
   PAGE_SIZE,
   SLICE_JOBS,
   type StateStore,
   type StoreCounts,
+  type StoredObject,
   type StoredRecord,
   type StoredVersion,
 } from "../store.js";
 import { storedJob } from "../stored-job.js";
 import { parseRecords, parseVersions } from "./lines.js";
+import { keyOfObjectFile, OBJECTS_DIRECTORY, objectFile, parseObject } from "./objects.js";
 import { DEFINITIONS_DIRECTORY, definitionsFile, LEDGER_DIRECTORY, ledgerFile, linesFile } from "./plan.js";
 import type { StoreFiles } from "./store-files.js";
 
@@ -70,6 +73,11 @@ export class FilesStore implements StateStore {
     this.#assertWritable(term);
     assertBatch(batch);
     return this.#files.commit(batch);
+  }
+
+  /** It lies in one piece. */
+  async dropLedger(): Promise<number> {
+    return 0;
   }
 
   async markLoading(term: LockTerm, isLoading: boolean): Promise<void> {
@@ -155,6 +163,21 @@ export class FilesStore implements StateStore {
   async notes(): Promise<readonly Note[]> {
     const notes = Object.entries(this.#files.meta.notes).sort(([left], [right]) => (left < right ? -1 : 1));
     return notes.map(([key, text]) => ({ key, text }));
+  }
+
+  async object(key: string): Promise<StoredObject | undefined> {
+    const bytes = await this.#files.bytes(objectFile(key));
+    return bytes === null ? undefined : parseObject(key, bytes.toString());
+  }
+
+  async objects({ prefix, after = "", limit }: ObjectsAsked): Promise<readonly StoredObject[]> {
+    // An export, or a store of before, that nobody has opened for writing may have none.
+    const hasAny = (await this.#files.list(".")).includes(OBJECTS_DIRECTORY);
+    const names = hasAny ? await this.#files.list(OBJECTS_DIRECTORY) : [];
+    const keys = names.flatMap((name) => keyOfObjectFile(name) ?? []);
+    const asked = keys.filter((key) => key.startsWith(prefix) && key > after).sort();
+    const found = await Promise.all(asked.slice(0, limit).map((key) => this.object(key)));
+    return found.filter((it) => it !== undefined);
   }
 
   async counts(): Promise<StoreCounts> {

@@ -17,7 +17,7 @@ export interface Databases {
   readonly ledger: Database<string, Buffer>;
   /** identity, instant → identity, line break, text; without the break from the removal of the job on. */
   readonly definitions: Database<string, Buffer>;
-  /** `store/…` about the store, `alive/…` spans, `note/…` what others keep here. */
+  /** `store/…` about the store, `alive/…` spans, `note/…` and `object/…` what others keep here. */
   readonly meta: Database<string, string>;
 }
 
@@ -37,6 +37,7 @@ export const META = {
 } as const;
 export const ALIVE_PREFIX = "alive/";
 export const NOTE_PREFIX = "note/";
+export const OBJECT_PREFIX = "object/";
 /** The character after `/`: the end of a range of keys with one of the prefixes. */
 export const AFTER_PREFIX = "0";
 

@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import type { KronError } from "../../core/base/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { RECOVER_HINT, storeError, unreadable } from "../failures.js";
+import type { StoreCounts } from "../store.js";
 import { DATA_FILE, META } from "./environment.js";
 import { startReader } from "./reader-child.js";
 
@@ -15,15 +16,12 @@ import { startReader } from "./reader-child.js";
 const ERROR_CHARS = 300;
 
 /** What the child found: enough to refuse a store before it is opened. */
-export interface StoreSummary {
+export interface StoreSummary extends StoreCounts {
   readonly storeId: string | null;
   readonly format: string | null;
   readonly generation: number;
   /** A load into the store was begun and never finished. */
   readonly isLoading: boolean;
-  readonly documents: number;
-  readonly ledger: number;
-  readonly definitions: number;
 }
 
 /** A walk reads a gigabyte in seconds; one that takes longer than this goes round in a damaged tree. */

@@ -10,7 +10,7 @@ import { err, ok, type Result } from "../../core/base/result.js";
 import { loadUnfinished, openFailed, RECOVER_HINT, storeError, unreadable, unwritable } from "../failures.js";
 import { readDocumentKey } from "../keys.js";
 import { assertHeld, type LockTerm } from "../lock.js";
-import { type Marker, readMarker, writeMarker } from "../marker.js";
+import { heldByOther, type Marker, readMarker, writeMarker } from "../marker.js";
 import { checkPrivateFile } from "../private-files.js";
 import { moveAside, type RecoverableStore } from "../recoverable.js";
 import type { StateReader, StateStore } from "../store.js";
@@ -89,12 +89,8 @@ async function look(directory: string, isExclusive: boolean): Promise<Result<Fin
   return summary.ok ? ok({ marker: marker.value, summary: summary.value }) : summary;
 }
 
-function otherBackend(directory: string, { backend }: Marker): Result<never, KronError> {
-  return incompatible(`${directory} holds a store of the ${backend} backend`);
-}
-
 function matchMarker(directory: string, marker: Marker, summary: StoreSummary | null): Result<void, KronError> {
-  if (marker.backend !== "lmdb") return otherBackend(directory, marker);
+  if (marker.backend !== "lmdb") return err(heldByOther(directory, marker));
   if (summary === null || summary.storeId === null) {
     return err(storeError("state-missing", "open", `the store of ${directory} is gone or empty`, RECOVER_HINT));
   }
@@ -191,7 +187,7 @@ export async function openLmdbForRecovery(
 async function lookForRecovery(directory: string): Promise<Result<Findings, KronError>> {
   const readable = readMarker(directory);
   const marker = readable.ok ? readable.value : null;
-  if (marker !== null && marker.backend !== "lmdb") return otherBackend(directory, marker);
+  if (marker !== null && marker.backend !== "lmdb") return err(heldByOther(directory, marker));
   const hasData = checkFiles(directory, marker);
   if (!hasData.ok) return hasData;
   if (!hasData.value) return ok({ marker, summary: null });

@@ -7,11 +7,12 @@
  * It knows data version 2 on 64-bit little-endian machines, which is what the pinned binding writes. Anything else is
  * left to the walk in the child. What lies inside values is covered by their checksums.
  */
+
 import * as fs from "node:fs";
 import * as os from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { messageOf } from "../../core/base/errors/message.js";
 import { err, ok, type Result } from "../../core/base/result.js";
-import { messageOf } from "../private-files.js";
 import {
   branchChild,
   HEADER_BYTES,

@@ -21,21 +21,24 @@ import {
   type LedgerCursor,
   type LedgerPage,
   type Note,
+  type ObjectsAsked,
   PAGE_SIZE,
   SLICE_JOBS,
   type StateReader,
   type StoreCounts,
+  type StoredObject,
   type StoredRecord,
   type StoredVersion,
   type StoreSource,
 } from "../store.js";
 import { type Entry, isIntact, toDefinition, toDocument } from "./entries.js";
-import { AFTER_PREFIX, ALIVE_PREFIX, type Databases, META, NOTE_PREFIX } from "./environment.js";
+import { AFTER_PREFIX, ALIVE_PREFIX, type Databases, META, NOTE_PREFIX, OBJECT_PREFIX } from "./environment.js";
 import { jobsIn } from "./scan.js";
 
 const HIGHEST_KEY = Buffer.alloc(256, 0xff);
 /** Behind every instant and kind of one identity. */
 const AFTER_INSTANTS = Buffer.alloc(8, 0xff);
+const AFTER_ASCII = "\x7f";
 
 function toRecord(entry: Entry<Buffer>): StoredRecord {
   const { identity, text } = splitIdentity(entry.value);
@@ -51,6 +54,10 @@ function toRecord(entry: Entry<Buffer>): StoredRecord {
 function textOf(entry: Entry<string>): string {
   if (!isIntact(entry)) throw unreadable("read", `the entry ${entry.key} of the store is damaged`, "checksum");
   return entry.value;
+}
+
+function toObject(entry: Entry<string>): StoredObject {
+  return { key: entry.key.slice(OBJECT_PREFIX.length), text: entry.value, isIntact: isIntact(entry) };
 }
 
 function entryOf<K extends string | Buffer>(database: Database<string, K>, key: K): Entry<K> | undefined {
@@ -221,6 +228,20 @@ export class LmdbReader implements StateReader {
     const range = { start: NOTE_PREFIX, end: NOTE_PREFIX.slice(0, -1) + AFTER_PREFIX, versions: true };
     const entries = this.read((it) => [...it.meta.getRange(range)]);
     return entries.map((entry) => ({ key: entry.key.slice(NOTE_PREFIX.length), text: textOf(entry) }));
+  }
+
+  async object(key: string): Promise<StoredObject | undefined> {
+    const entry = this.read((it) => entryOf<string>(it.meta, OBJECT_PREFIX + key));
+    return entry === undefined ? undefined : toObject(entry);
+  }
+
+  async objects({ prefix, after, limit }: ObjectsAsked): Promise<readonly StoredObject[]> {
+    const first = OBJECT_PREFIX + prefix;
+    const isBehind = after !== undefined && after >= prefix;
+    const position = isBehind ? { start: OBJECT_PREFIX + after, exclusiveStart: true } : { start: first };
+    // Names are ASCII: no name that begins so lies behind this one.
+    const range = { ...position, end: first + AFTER_ASCII, limit, versions: true };
+    return this.read((it) => [...it.meta.getRange(range)]).map(toObject);
   }
 
   async counts(): Promise<StoreCounts> {

@@ -9,7 +9,7 @@ import { type DocumentKey, recordKey } from "../keys.js";
 import type { Batch, Claim, DefinitionVersion, DocumentWrite } from "../store.js";
 import { Arena } from "./arena.js";
 import { commit } from "./commit.js";
-import { aliveKey, type Databases, NOTE_PREFIX } from "./environment.js";
+import { aliveKey, type Databases, NOTE_PREFIX, OBJECT_PREFIX } from "./environment.js";
 
 /** The writes of one database, column by column: thousands of small objects would cost more than the writes. */
 class Writes<K extends string | Buffer> {
@@ -89,6 +89,7 @@ class Group {
     }
     for (const it of batch.definitions ?? []) this.#definition(it);
     for (const it of batch.meta ?? []) this.note(NOTE_PREFIX + it.key, it.text);
+    for (const it of batch.objects ?? []) this.note(OBJECT_PREFIX + it.key, it.text);
     if (batch.alive !== undefined) this.note(aliveKey(batch.alive.bootedAt), String(batch.alive.at));
   }
 

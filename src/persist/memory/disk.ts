@@ -3,7 +3,7 @@
  * it: closing, crashing and opening again is how tests restart the world.
  */
 import type { DocumentKey } from "../keys.js";
-import type { AliveSpan, Batch, DefinitionVersion, LedgerKey, LedgerRecord } from "../store.js";
+import type { AliveSpan, Batch, DefinitionVersion, LedgerKey, LedgerRecord, ObjectWrite } from "../store.js";
 
 export interface StoredDocument {
   readonly text: string;
@@ -29,6 +29,7 @@ export class MemoryDisk {
   /** By identity, then by `definedAt`. */
   readonly definitions = new Map<string, Map<number, DefinitionVersion>>();
   readonly notes = new Map<string, string>();
+  readonly objects = new Map<string, string>();
   readonly alive = new Map<number, AliveSpan>();
   isLoading = false;
   commits = 0;
@@ -48,10 +49,8 @@ export class MemoryDisk {
     }
     for (const it of batch.ledger ?? []) inner(this.ledger, it.identity).set(`${it.at}/${it.kind}`, it);
     for (const it of batch.definitions ?? []) inner(this.definitions, it.identity).set(it.definedAt, it);
-    for (const { key, text } of batch.meta ?? []) {
-      if (text === null) this.notes.delete(key);
-      else this.notes.set(key, text);
-    }
+    put(this.notes, batch.meta ?? []);
+    put(this.objects, batch.objects ?? []);
     if (batch.alive !== undefined) this.alive.set(batch.alive.bootedAt, batch.alive);
   }
 
@@ -68,6 +67,13 @@ export class MemoryDisk {
     for (const it of removed.ledger ?? []) this.ledger.get(it.identity)?.delete(`${it.at}/${it.kind}`);
     for (const it of removed.definitions ?? []) this.definitions.get(it.identity)?.delete(it.definedAt);
     for (const bootedAt of removed.alive ?? []) this.alive.delete(bootedAt);
+  }
+}
+
+function put(texts: Map<string, string>, writes: readonly ObjectWrite[]): void {
+  for (const { key, text } of writes) {
+    if (text === null) texts.delete(key);
+    else texts.set(key, text);
   }
 }
 

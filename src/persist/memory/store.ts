@@ -18,11 +18,13 @@ import {
   type LedgerPage,
   type LedgerRecord,
   type Note,
+  type ObjectsAsked,
   type OpenedStore,
   PAGE_SIZE,
   SLICE_JOBS,
   type StateStore,
   type StoreCounts,
+  type StoredObject,
   type StoredRecord,
   type StoredVersion,
 } from "../store.js";
@@ -108,6 +110,11 @@ class MemoryStore implements StateStore {
     return this.#opening.queue.commit(batch);
   }
 
+  /** It lies in one piece. */
+  async dropLedger(): Promise<number> {
+    return 0;
+  }
+
   async markLoading(term: LockTerm, isLoading: boolean): Promise<void> {
     assertHeld(term, this.#opening.place);
     this.#open().isLoading = isLoading;
@@ -178,6 +185,16 @@ class MemoryStore implements StateStore {
 
   async notes(): Promise<readonly Note[]> {
     return [...this.#open().notes].sort().map(([key, text]) => ({ key, text }));
+  }
+
+  async object(key: string): Promise<StoredObject | undefined> {
+    const text = this.#open().objects.get(key);
+    return text === undefined ? undefined : { key, text, isIntact: true };
+  }
+
+  async objects({ prefix, after = "", limit }: ObjectsAsked): Promise<readonly StoredObject[]> {
+    const keys = [...this.#open().objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+    return keys.slice(0, limit).map((key) => ({ key, text: this.#open().objects.get(key) ?? "", isIntact: true }));
   }
 
   async counts(): Promise<StoreCounts> {

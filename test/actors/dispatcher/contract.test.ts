@@ -27,7 +27,7 @@ dispatcherContract("the dispatcher", async () => {
     request: (manner) => requestArm({ url: urlOf(manner), timeout: TIMEOUT }),
     timesReceived: (id) => wild.hits.filter(({ headers }) => headers["x-kron-attempt"] === id).length,
     now: () => Date.now(),
-    until: (isSo) => expect.poll(isSo, { timeout: 20_000, interval: 5 }).toBe(true),
+    until: (isSo) => expect.poll(isSo, { interval: 5 }).toBe(true),
     close: () => dispatcher.close(),
   };
 });

@@ -1,5 +1,5 @@
 /** What every runner of requests must do, whatever stands behind it. */
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import type { Dispatcher, RequestArm } from "../../../src/actors/dispatcher/port.js";
 import type { Armed, Ended, RunnerEvent } from "../../../src/actors/runner/port.js";
 
@@ -42,7 +42,7 @@ export function dispatcherContract(name: string, make: () => Promise<DispatcherH
       return { ...harness, events, arm, soon, endOf };
     }
 
-    it("S23: what is armed is held by the daemon itself, and nothing is sent", async () => {
+    test("S23: what is armed is held by the daemon itself, and nothing is sent", async () => {
       const { arm, dispatcher, timesReceived } = await subject();
       const armed = await arm("answers");
       expect(armed.holder).toEqual({ kind: "request", pid: expect.any(Number) });
@@ -51,7 +51,7 @@ export function dispatcherContract(name: string, make: () => Promise<DispatcherH
       expect(timesReceived(armed.attemptId)).toBe(0);
     });
 
-    it.each<[Manner, object, number]>([
+    test.each<[Manner, object, number]>([
       ["answers", { kind: "answered", status: 200, isExpected: true }, 1],
       ["fails", { kind: "answered", status: 500, isExpected: false }, 1],
       ["never answers", { kind: "failed", reason: "timeout", isSent: true }, 1],
@@ -64,7 +64,7 @@ export function dispatcherContract(name: string, make: () => Promise<DispatcherH
       expect(timesReceived(armed.attemptId)).toBe(times);
     });
 
-    it("S23: after an abort, GO finds nothing and nothing was ever sent", async () => {
+    test("S23: after an abort, GO finds nothing and nothing was ever sent", async () => {
       const { arm, soon, dispatcher, timesReceived, events } = await subject();
       const armed = await arm("answers");
       await dispatcher.abort(armed);
@@ -73,7 +73,7 @@ export function dispatcherContract(name: string, make: () => Promise<DispatcherH
       expect([timesReceived(armed.attemptId), events]).toEqual([0, []]);
     });
 
-    it("S23: a second GO sends nothing a second time", async () => {
+    test("S23: a second GO sends nothing a second time", async () => {
       const { arm, soon, dispatcher, endOf, timesReceived } = await subject();
       const armed = await arm("answers");
       const both = await Promise.all([dispatcher.go(armed, soon()), dispatcher.go(armed, soon())]);
@@ -82,14 +82,14 @@ export function dispatcherContract(name: string, make: () => Promise<DispatcherH
       expect([timesReceived(armed.attemptId), await dispatcher.go(armed, soon())]).toEqual([1, "gone"]);
     });
 
-    it("S20: GO after its latest instant sends nothing", async () => {
+    test("S20: GO after its latest instant sends nothing", async () => {
       const { arm, now, dispatcher, timesReceived, events } = await subject();
       const armed = await arm("answers");
       expect(await dispatcher.go(armed, Math.floor(now() / 1_000) * 1_000 - 1_000)).toBe("late");
       expect([timesReceived(armed.attemptId), events]).toEqual([0, []]);
     });
 
-    it("S28: what is under way can be ended, and is told so once", async () => {
+    test("S28: what is under way can be ended, and is told so once", async () => {
       const { arm, soon, dispatcher, until, endOf, timesReceived, events } = await subject();
       const armed = await arm("never answers");
       await dispatcher.go(armed, soon());
@@ -100,14 +100,14 @@ export function dispatcherContract(name: string, make: () => Promise<DispatcherH
       expect(events.length).toBe(1);
     });
 
-    it("S29: nothing of an earlier daemon is adopted", async () => {
+    test("S29: nothing of an earlier daemon is adopted", async () => {
       const { arm, soon, dispatcher } = await subject();
       const armed = await arm("never answers");
       await dispatcher.go(armed, soon());
       expect(await dispatcher.adopt({ ...armed, output: null })).toBe("gone");
     });
 
-    it("a closed dispatcher refuses, and says nothing more of what was under way", async () => {
+    test("a closed dispatcher refuses, and says nothing more of what was under way", async () => {
       const { arm, soon, request, dispatcher, events } = await subject();
       await dispatcher.go(await arm("never answers"), soon());
       await dispatcher.close();

@@ -3,6 +3,8 @@ import { createHash, createHmac } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, test } from "vitest";
+import { SecretBox } from "../../../src/actors/dispatcher/seal.js";
+import { ok } from "../../../src/core/base/result.js";
 import type { RawJob } from "../../../src/core/job/shape.js";
 import type { Ending } from "../../../src/core/state/ending.js";
 import { requestArm, testDispatchers } from "../../support/requests.js";
@@ -14,7 +16,9 @@ const server = wildServers();
 const temporary = temporaryDirectories();
 
 type Http = Omit<NonNullable<RawJob["http"]>, "url">;
-type Expected = Readonly<Partial<Record<keyof Extract<Ending, { kind: "failed" }> | "isExpected", unknown>>>;
+type Expected = Readonly<
+  Partial<Record<keyof Extract<Ending, { kind: "failed" }> | "isExpected" | "retryAfterMs", unknown>>
+>;
 
 const NEVER: Manners = () => undefined;
 
@@ -34,6 +38,54 @@ const ROWS: readonly [title: string, manners: Manners, http: Http, ending: Expec
     (s) => answer(s, 404, ""),
     { success: ["2xx", 404] },
     { kind: "answered", status: 404, isExpected: true },
+  ],
+  [
+    "answers with the body that is asked for",
+    (s) => answer(s, 200, '{"status":"ok"}'),
+    { success_body: { pointer: "/status", equals: "ok" } },
+    { kind: "answered", status: 200, isExpected: true, reason: null },
+  ],
+  [
+    "answers with a success that its body denies",
+    (s) => answer(s, 200, '{"status":"broken"}'),
+    { success_body: { pointer: "/status", equals: "ok" } },
+    {
+      kind: "answered",
+      status: 200,
+      isExpected: false,
+      reason: "body-unexpected",
+      detail: 'what the body has at "/status" is not "ok"',
+    },
+  ],
+  [
+    "answers without the text that is asked for",
+    WELL,
+    { success_body: { contains: "wello" } },
+    { kind: "answered", isExpected: false, reason: "body-unexpected", detail: 'the body does not contain "wello"' },
+  ],
+  [
+    "fails, whatever the body says",
+    (s) => answer(s, 500, "ok"),
+    { success_body: { contains: "ok" } },
+    { kind: "answered", status: 500, isExpected: false, reason: null },
+  ],
+  [
+    "says what is asked for in more than the job allows",
+    (s) => answer(s, 200, `ok${"x".repeat(200_000)}`),
+    { max_response: "10kB", success_body: { contains: "ok" } },
+    { kind: "failed", reason: "response-too-large", status: 200 },
+  ],
+  [
+    "asks to be left alone for a while",
+    (s) => answer(s, 503, "", { "retry-after": "120" }),
+    {},
+    { kind: "answered", status: 503, retryAfterMs: 120_000 },
+  ],
+  [
+    "asks for it until an instant that is over",
+    (s) => answer(s, 503, "", { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }),
+    {},
+    { kind: "answered", status: 503, retryAfterMs: 0 },
   ],
   ["drops the connection", (s) => s.destroy(), {}, { kind: "failed", reason: "connection-lost", isSent: true }],
   ["resets the connection", (s) => s.resetAndDestroy(), {}, { kind: "failed", reason: "connection-lost" }],
@@ -251,6 +303,16 @@ describe("a request", () => {
     const refused = await requests.port.arm(requestArm({ url, ...http }));
     expect(refused).toMatchObject({ ok: false, error: { code: "secret-unreadable" } });
     expect(JSON.stringify(refused)).not.toContain("a\\nb");
+    expect(connections).toBe(0);
+  });
+
+  test.each(["a\nb", "\u20ac5"])("S24: with %j sealed, which no header can hold, it is refused", async (value) => {
+    const { url, connections } = await server(WELL);
+    const box = new SecretBox(Buffer.alloc(32, 7));
+    const requests = dispatcher({ unseal: (text) => ok(box.open(text) ?? "") });
+    const refused = await requests.port.arm(requestArm({ url, headers: { A: box.seal(value) } }));
+    expect(refused).toMatchObject({ ok: false, error: { code: "secret-unreadable" } });
+    expect(JSON.stringify(refused)).not.toContain(JSON.stringify(value).slice(1, -1));
     expect(connections).toBe(0);
   });
 

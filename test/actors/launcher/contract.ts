@@ -1,5 +1,5 @@
 /** What every launcher must do, whatever stands behind it. */
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import type { Armed, Ended, RunnerEvent, RunnerOf } from "../../../src/actors/runner/port.js";
 import { EXIT_UNSEEN } from "../../../src/core/state/ending.js";
@@ -52,7 +52,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       return { ...harness, events, arm, soon, exitOf };
     }
 
-    it("S23: an armed process has its PID and its birth, and does not run", async () => {
+    test("S23: an armed process has its PID and its birth, and does not run", async () => {
       const { arm, timesRun, launcher } = await subject();
       const armed = await arm({ do: "exit", code: 0 });
       expect(armed.holder).toEqual({
@@ -66,7 +66,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       expect(timesRun(armed.attemptId)).toBe(0);
     });
 
-    it.each([0, 1, 124, 125, 126, 127, 255])(
+    test.each([0, 1, 124, 125, 126, 127, 255])(
       "ERROR-MODEL ExecutionError: exit code %i is reported as it is",
       async (code) => {
         const { arm, soon, launcher, exitOf, timesRun } = await subject();
@@ -79,7 +79,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       },
     );
 
-    it("S23: after an abort, GO finds nothing and nothing ever ran", async () => {
+    test("S23: after an abort, GO finds nothing and nothing ever ran", async () => {
       const { arm, soon, launcher, timesRun, events } = await subject();
       const armed = await arm({ do: "exit", code: 0 });
       await launcher.abort(armed);
@@ -88,7 +88,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       expect([timesRun(armed.attemptId), events]).toEqual([0, []]);
     });
 
-    it("S23: a second GO runs nothing a second time", async () => {
+    test("S23: a second GO runs nothing a second time", async () => {
       const { arm, soon, launcher, exitOf, timesRun } = await subject();
       const armed = await arm({ do: "exit", code: 0 });
       const both = await Promise.all([launcher.go(armed, soon()), launcher.go(armed, soon())]);
@@ -97,14 +97,14 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       expect(timesRun(armed.attemptId)).toBe(1);
     });
 
-    it("S20: GO after its latest instant runs nothing", async () => {
+    test("S20: GO after its latest instant runs nothing", async () => {
       const { arm, now, launcher, timesRun, events } = await subject();
       const armed = await arm({ do: "exit", code: 0 });
       expect(await launcher.go(armed, Math.floor(now() / 1_000) * 1_000 - 1_000)).toBe("late");
       expect([timesRun(armed.attemptId), events]).toEqual([0, []]);
     });
 
-    it("S20: within the second of its latest instant GO is in time", async () => {
+    test("S20: within the second of its latest instant GO is in time", async () => {
       const { arm, now, until, launcher, exitOf } = await subject();
       const armed = await arm({ do: "exit", code: 4 });
       // Early in a second, so that slow machines stay within it.
@@ -113,7 +113,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       expect((await exitOf(armed)).ending).toMatchObject({ code: 4 });
     });
 
-    it("S24: what cannot be executed is refused, and no process is left", async () => {
+    test("S24: what cannot be executed is refused, and no process is left", async () => {
       const { request, launcher, timesRun } = await subject();
       const attemptId = newAttemptId();
       const answer = await launcher.arm(request(attemptId, { do: "not-exist" }));
@@ -121,7 +121,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       expect(timesRun(attemptId)).toBe(0);
     });
 
-    it("S28: TERM is enough for one that obeys", async () => {
+    test("S28: TERM is enough for one that obeys", async () => {
       const { arm, soon, launcher, exitOf } = await subject();
       const armed = await arm({ do: "wait" });
       await launcher.go(armed, soon());
@@ -129,7 +129,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       expect(await exitOf(armed)).toMatchObject({ ending: { code: null, signal: "SIGTERM" } });
     });
 
-    it("S28: KILL follows the grace for one that does not", async () => {
+    test("S28: KILL follows the grace for one that does not", async () => {
       const { arm, soon, until, launcher, exitOf, timesRun } = await subject();
       const armed = await arm({ do: "wait", ignoring: "TERM" });
       await launcher.go(armed, soon());
@@ -143,7 +143,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       expect(await exitOf(armed)).toMatchObject({ ending: { code: null, signal: "SIGKILL" } });
     });
 
-    it("S29: close shuts the gates; what runs goes on, and the next launcher watches it to an end nobody can tell", async () => {
+    test("S29: close shuts the gates; what runs goes on, and the next launcher watches it to an end nobody can tell", async () => {
       const { arm, soon, launcher, until, timesRun, restart } = await subject();
       const gated = await arm({ do: "exit", code: 0 });
       const running = await arm({ do: "wait" });
@@ -161,7 +161,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       expect(await next.adopt({ ...running, output: null })).toBe("gone");
     });
 
-    it("S27: adopts nothing of another birth or boot", async () => {
+    test("S27: adopts nothing of another birth or boot", async () => {
       const { arm, soon, launcher } = await subject();
       const armed = await arm({ do: "wait" });
       await launcher.go(armed, soon());
@@ -180,7 +180,7 @@ export function launcherContract(name: string, make: () => Promise<LauncherHarne
       await launcher.terminate(armed.attemptId, 60_000);
     });
 
-    it("a closed launcher refuses", async () => {
+    test("a closed launcher refuses", async () => {
       const { request, launcher } = await subject();
       await launcher.close();
       const answer = await launcher.arm(request(newAttemptId(), { do: "wait" }));

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isStillGated } from "../../../src/actors/launcher/child/gate.js";
 import { EXIT_UNSEEN } from "../../../src/core/state/ending.js";
 import { eventually, isAlive, shellRequest, type TestLauncher, testLaunchers } from "../../support/launcher.js";
@@ -24,7 +24,7 @@ async function deathKnown(launcher: TestLauncher): Promise<void> {
 }
 
 describe("SIGKILL of the launcher", () => {
-  it("S29: what runs goes on; its end is seen, its exit code is not", async () => {
+  test("S29: what runs goes on; its end is seen, its exit code is not", async () => {
     const launcher = await start();
     const armed = await launcher.run(shellRequest("exec sleep 1000"));
     await signalAll(launcher, "SIGKILL");
@@ -34,7 +34,7 @@ describe("SIGKILL of the launcher", () => {
     expect(await launcher.exitOf(armed)).toMatchObject({ ending: EXIT_UNSEEN });
   });
 
-  it("a new one takes over: the next run is as good as any, and the trouble has a name", async () => {
+  test("a new one takes over: the next run is as good as any, and the trouble has a name", async () => {
     const launcher = await start();
     const before = await signalAll(launcher, "SIGKILL");
     await deathKnown(launcher);
@@ -43,7 +43,7 @@ describe("SIGKILL of the launcher", () => {
     expect(await launcher.processes()).not.toEqual(before);
   });
 
-  it("S24: requests under way are refused as a trouble of ours, to be tried again", async () => {
+  test("S24: requests under way are refused as a trouble of ours, to be tried again", async () => {
     const launcher = await start();
     const pids = await launcher.processes();
     const answers = Array.from({ length: 300 }, () => launcher.port.arm(shellRequest("exit")));
@@ -54,7 +54,7 @@ describe("SIGKILL of the launcher", () => {
     expect(codes.size).toBeGreaterThan(1);
   });
 
-  it("S28: a termination under way is finished by the next", async () => {
+  test("S28: a termination under way is finished by the next", async () => {
     const launcher = await start();
     const file = path.join(temporary(), "ready");
     const armed = await launcher.run(shellRequest(`trap '' TERM; echo >${file}; while :; do sleep 0.05; done`));
@@ -65,7 +65,7 @@ describe("SIGKILL of the launcher", () => {
     expect(isAlive(armed.holder.pid)).toBe(false);
   });
 
-  it("S23: GO that was on its way is settled by looking: either it ran and is watched, or it never will", async () => {
+  test("S23: GO that was on its way is settled by looking: either it ran and is watched, or it never will", async () => {
     const launcher = await start();
     const file = path.join(temporary(), "witness");
     const requests = Array.from({ length: 60 }, () => shellRequest(`echo $KRON_ATTEMPT_ID >>${file}; exec sleep 1000`));
@@ -90,7 +90,7 @@ function linesOf(file: string): readonly string[] {
 }
 
 describe("a launcher that does not answer", () => {
-  it("is killed after a while of silence, and what was asked is answered", async () => {
+  test("is killed after a while of silence, and what was asked is answered", async () => {
     const launcher = await start({ silenceMs: 50 });
     const armed = await launcher.ready(shellRequest("exit"));
     const before = await signalAll(launcher, "SIGSTOP");
@@ -99,7 +99,7 @@ describe("a launcher that does not answer", () => {
     expect(await launcher.exitOf(await launcher.run(shellRequest("exit 3")))).toMatchObject({ ending: { code: 3 } });
   });
 
-  it("is left alone as long as nothing is asked of it", async () => {
+  test("is left alone as long as nothing is asked of it", async () => {
     const launcher = await start({ silenceMs: 5 });
     const stopped = await signalAll(launcher, "SIGSTOP");
     let looks = 0;
@@ -108,7 +108,7 @@ describe("a launcher that does not answer", () => {
     await signalAll(launcher, "SIGCONT");
   });
 
-  it("a stop of launcher and daemon that ends is forgiven", async () => {
+  test("a stop of launcher and daemon that ends is forgiven", async () => {
     const launcher = await start();
     const armed = await launcher.ready(shellRequest("exit 3"));
     await signalAll(launcher, "SIGSTOP");
@@ -120,7 +120,7 @@ describe("a launcher that does not answer", () => {
 });
 
 describe("a launcher that cannot be started", () => {
-  it.each<[name: string, text: string]>([
+  test.each<[name: string, text: string]>([
     ["one that ends at once", "process.exit(7);"],
     [
       "one that speaks another version",
@@ -135,7 +135,7 @@ describe("a launcher that cannot be started", () => {
 });
 
 describe("several launchers", () => {
-  it("share the work, and the death of one does not touch the gates of the others", async () => {
+  test("share the work, and the death of one does not touch the gates of the others", async () => {
     const launcher = await start({ count: 3 });
     const armed = await Promise.all(Array.from({ length: 60 }, () => launcher.ready(shellRequest("exit 3"))));
     const [victim = 0, ...others] = await launcher.processes();
@@ -151,7 +151,7 @@ describe("several launchers", () => {
 });
 
 describe("SystemError: resources run out", () => {
-  it("EMFILE: refused by name, and possible again when gates are gone", async () => {
+  test("EMFILE: refused by name, and possible again when gates are gone", async () => {
     const launcher = await start();
     const [pid] = await launcher.processes();
     expect(spawnSync("prlimit", ["--nofile=64:64", "--pid", String(pid)]).status).toBe(0);

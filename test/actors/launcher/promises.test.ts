@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import { bundleEntry } from "../../support/bundle.js";
 import {
@@ -50,7 +50,7 @@ function environmentOf(text: string): Record<string, string> {
 const PRINT_ENVIRONMENT = { kind: "argv", argv: ["/bin/cat", "/proc/self/environ"] } as const;
 
 describe("S34 and the environment: it starts empty", () => {
-  it.each<[name: string, env: Record<string, string>]>([
+  test.each<[name: string, env: Record<string, string>]>([
     ["nothing but the attempt", {}],
     ["blanks, quotes, substitutions", { A: "  a  'b' \"c\" $(id) `id` \\ ", B: "$A", C: "~", D: "*" }],
     ["newlines anywhere", { A: "\n", B: "\n\nb\n\n", C: "c\n", D: "=d\n=e\n+f\n." }],
@@ -70,14 +70,14 @@ describe("S34 and the environment: it starts empty", () => {
     );
   });
 
-  it.runIf(isRoot)(`the same as another user${ROOT_ONLY}`, async () => {
+  test.runIf(isRoot)(`the same as another user${ROOT_ONLY}`, async () => {
     const attemptId = newAttemptId();
     const env = { KRON_ATTEMPT_ID: attemptId, A: "a\nb", LD_LIBRARY_PATH: "/nonexistent" };
     const request = shellRequest("", { attemptId, env, user: "nobody", command: PRINT_ENVIRONMENT });
     expect(environmentOf(await outputOf(request))).toEqual(env);
   });
 
-  it("what still waits, and may still be root, has no environment at all: nothing of a job's reaches its loader", async () => {
+  test("what still waits, and may still be root, has no environment at all: nothing of a job's reaches its loader", async () => {
     const launcher = shared();
     const attemptId = newAttemptId();
     const env = { KRON_ATTEMPT_ID: attemptId, LD_PRELOAD: "/nonexistent.so" };
@@ -85,7 +85,7 @@ describe("S34 and the environment: it starts empty", () => {
     expect(fs.readFileSync(`/proc/${armed.holder.pid}/environ`, "utf8")).toBe("");
   });
 
-  it("the account's variables are added on request, and give way to those of the job", async () => {
+  test("the account's variables are added on request, and give way to those of the job", async () => {
     const attemptId = newAttemptId();
     const env = { KRON_ATTEMPT_ID: attemptId, HOME: "/elsewhere" };
     const seen = environmentOf(
@@ -97,7 +97,7 @@ describe("S34 and the environment: it starts empty", () => {
 });
 
 describe("R11: what a job finds itself in", () => {
-  it.each<[name: string, text: string, more: Partial<ProcessArm>, seen: string]>([
+  test.each<[name: string, text: string, more: Partial<ProcessArm>, seen: string]>([
     ["its umask", "umask", { umask: 0o077 }, "0077"],
     ["the usual umask when none is given", "umask", {}, "0022"],
     ["its directory", "pwd -P", { cwd: "/usr/bin" }, "/usr/bin"],
@@ -123,7 +123,7 @@ describe("R11: what a job finds itself in", () => {
     expect((await outputOf(shellRequest(text, more))).trim()).toBe(seen);
   });
 
-  it.runIf(isRoot).each<[name: string, more: Partial<ProcessArm>, seen: string]>([
+  test.runIf(isRoot).each<[name: string, more: Partial<ProcessArm>, seen: string]>([
     ["its user, with that user's groups", { user: "nobody" }, "65534 65534 65534 65534 65534"],
     ["a user by number", { user: "65534" }, "65534 65534 65534 65534 65534"],
     ["another group", { user: "nobody", group: "daemon" }, "65534 65534 1 1 1"],
@@ -139,26 +139,26 @@ describe("R11: what a job finds itself in", () => {
     expect(new Set(ids.trim().split(" "))).toEqual(new Set(seen.split(" ")));
   });
 
-  it.runIf(isRoot).each<[name: string, user: string, seen: string]>([
+  test.runIf(isRoot).each<[name: string, user: string, seen: string]>([
     ["the home of its user", "root", "/root\n"],
     ["the root where that does not exist", "nobody", "/\n"],
   ])(`no directory is given: %s${ROOT_ONLY}`, async (_, user, seen) => {
     expect(await outputOf(shellRequest("pwd -P", { user, cwd: null }))).toBe(seen);
   });
 
-  it.runIf(isRoot)(`a dropped process has no capability and cannot come back${ROOT_ONLY}`, async () => {
+  test.runIf(isRoot)(`a dropped process has no capability and cannot come back${ROOT_ONLY}`, async () => {
     const text =
       "grep -E '^Cap(Prm|Eff|Amb)' /proc/self/status | grep -vc 0000000000000000; cat /etc/shadow 2>&1 | tail -c 18";
     expect(await outputOf(shellRequest(text, { user: "nobody" }))).toBe("0\nPermission denied\n");
   });
 
-  it.runIf(isRoot)(`a job of another user can open its own output again${ROOT_ONLY}`, async () => {
+  test.runIf(isRoot)(`a job of another user can open its own output again${ROOT_ONLY}`, async () => {
     expect(await outputOf(shellRequest("echo a; echo b >>/dev/stdout", { user: "nobody" }))).toBe("a\nb\n");
   });
 });
 
 describe("R10: a child that stays behind", () => {
-  it.each<[name: string, output: ProcessArm["output"]]>([
+  test.each<[name: string, output: ProcessArm["output"]]>([
     ["nowhere", { to: "discard" }],
     ["into the daemon's output", { to: "inherit" }],
   ])("does not hold back the end of its run, though it holds the descriptors: %s", async (_, output) => {
@@ -170,7 +170,7 @@ describe("R10: a child that stays behind", () => {
 
 describe("S23: a drop that did not happen is noticed before READY", () => {
   const canPretend = isRoot && spawnSync("unshare", ["-m", "true"]).status === 0;
-  it.skipIf(!canPretend).each<[name: string, drop: string, message: RegExp]>([
+  test.skipIf(!canPretend).each<[name: string, drop: string, message: RegExp]>([
     ["nothing was dropped", "exec", /its uids are 0/],
     ["the user alone", 'exec "$REAL" --reuid=65534 --clear-groups --', /its gids are 0/],
     ["all but the groups", 'exec "$REAL" --reuid=65534 --regid=65534 --groups=0,65534 --', /its groups are 0 65534/],
@@ -217,7 +217,7 @@ function descriptorsOf(pid: number): readonly number[] {
 }
 
 describe("S34: a job sees descriptors 0, 1, 2 and nothing else", () => {
-  it("with other gates open, and after the launcher was killed and started again", async () => {
+  test("with other gates open, and after the launcher was killed and started again", async () => {
     const launcher = await start();
     const others = await Promise.all(Array.from({ length: 20 }, () => launcher.ready(shellRequest("exit"))));
     const first = await launcher.run(shellRequest("exec sleep 1000"));
@@ -229,7 +229,7 @@ describe("S34: a job sees descriptors 0, 1, 2 and nothing else", () => {
     await eventually(() => descriptorsOf(second.holder.pid).join() === "0,1,2", "the command has begun");
   });
 
-  it("whatever the daemon itself has inherited", async () => {
+  test("whatever the daemon itself has inherited", async () => {
     const daemonBundle = await bundleEntry("test/support/launcher-daemon.ts");
     const file = path.join(temporary(), "secret");
     // A caller that leaves descriptors open, also above 9, where a shell could not close them.

@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LAUNCHER_LIMITS } from "../../../src/actors/launcher/child/limits.js";
 import { type DaemonFrame, encodeFrame, FrameReader, ProtocolError } from "../../../src/actors/launcher/protocol.js";
 
 describe("FrameReader", () => {
-  it("puts together whatever the stream was cut into", () => {
+  test("puts together whatever the stream was cut into", () => {
     const frame = fc.record({ t: fc.constant("abort" as const), id: fc.string({ unit: "binary", maxLength: 40 }) });
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.integer({ min: 1, max: 50 })), (frames, cuts) => {
@@ -23,7 +23,7 @@ describe("FrameReader", () => {
     );
   });
 
-  it.each<[name: string, line: string]>([
+  test.each<[name: string, line: string]>([
     ["no JSON", "hello\n"],
     ["no object", "7\n"],
     ["nothing", "\n"],
@@ -34,7 +34,7 @@ describe("FrameReader", () => {
     expect(() => new FrameReader<DaemonFrame>().push(Buffer.from(line))).toThrow(ProtocolError);
   });
 
-  it("breaks on a frame beyond the limit, before it is complete", () => {
+  test("breaks on a frame beyond the limit, before it is complete", () => {
     const reader = new FrameReader<DaemonFrame>();
     const piece = Buffer.alloc(LAUNCHER_LIMITS.frameBytes / 4, 0x20);
     for (let i = 0; i < 4; i++) expect(reader.push(piece)).toEqual([]);

@@ -1,7 +1,7 @@
 /** S24: what cannot become a process is refused before anything is claimed, for a reason that has a name. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ProcessArm } from "../../../src/actors/launcher/port.js";
 import type { ErrorCode } from "../../../src/core/base/errors/registry.js";
 import { isRoot, newAttemptId, ROOT_ONLY, sharedLauncher, shellRequest } from "../../support/launcher.js";
@@ -25,7 +25,7 @@ function fileOutput(directory: string, name = "out"): ProcessArm["output"] {
 }
 
 describe("S24: refused before READY", () => {
-  it.each<[name: string, more: Partial<ProcessArm>, code: ErrorCode]>([
+  test.each<[name: string, more: Partial<ProcessArm>, code: ErrorCode]>([
     ["a command that does not exist", command("/nonexistent/command"), "command-not-found"],
     ["a command in no directory of PATH", command("kron-no-such-command"), "command-not-found"],
     ["a command without PATH", { ...command("kron-no-such-command"), ...variables({ PATH: "" }) }, "command-not-found"],
@@ -68,7 +68,7 @@ describe("S24: refused before READY", () => {
     expect(answer.ok ? "" : answer.error.message).not.toBe("");
   });
 
-  it.runIf(isRoot).each<[name: string, more: Partial<ProcessArm>, code: ErrorCode]>([
+  test.runIf(isRoot).each<[name: string, more: Partial<ProcessArm>, code: ErrorCode]>([
     ["a directory that the user may not enter", { user: "nobody", cwd: "/root" }, "cwd-unusable"],
     ["a command that the user may not reach", { user: "nobody", ...command("/root/command") }, "command-not-found"],
   ])(`judged as the job's user: %s${ROOT_ONLY}`, async (_, more, code) => {
@@ -77,14 +77,14 @@ describe("S24: refused before READY", () => {
     expect(answer.ok ? "armed" : answer.error.code).toBe(code);
   });
 
-  it("a command that the shell would take for an option of its own", async () => {
+  test("a command that the shell would take for an option of its own", async () => {
     const directory = temporary();
     fs.writeFileSync(path.join(directory, "-c"), "#!/bin/sh\n", { mode: 0o755 });
     const answer = await shared().port.arm(shellRequest("", { ...command("-c"), ...variables({ PATH: directory }) }));
     expect(answer).toMatchObject({ ok: false, error: { code: "command-not-found" } });
   });
 
-  it("an output file that exists already is refused and left as it is", async () => {
+  test("an output file that exists already is refused and left as it is", async () => {
     const launcher = shared();
     const directory = temporary();
     fs.writeFileSync(path.join(directory, "out"), "of another run");
@@ -93,7 +93,7 @@ describe("S24: refused before READY", () => {
     expect(fs.readFileSync(path.join(directory, "out"), "utf8")).toBe("of another run");
   });
 
-  it("an output file that is a link is refused and its target left as it is", async () => {
+  test("an output file that is a link is refused and its target left as it is", async () => {
     const launcher = shared();
     const directory = temporary();
     fs.symlinkSync(path.join(directory, "target"), path.join(directory, "out"));
@@ -102,14 +102,14 @@ describe("S24: refused before READY", () => {
     expect(fs.existsSync(path.join(directory, "target"))).toBe(false);
   });
 
-  it("what is refused leaves no output file behind", async () => {
+  test("what is refused leaves no output file behind", async () => {
     const launcher = shared();
     const directory = temporary();
     await launcher.port.arm(shellRequest("exit", { ...command("/nonexistent"), output: fileOutput(directory) }));
     expect(fs.readdirSync(directory)).toEqual([]);
   });
 
-  it.each<[name: string, more: Partial<ProcessArm>]>([
+  test.each<[name: string, more: Partial<ProcessArm>]>([
     ["that does not carry its id", { env: {} }],
     ["whose id is no name", { attemptId: "../x", env: { KRON_ATTEMPT_ID: "../x" } }],
   ])("an attempt %s is nobody's input: it breaks", async (_, more) => {
@@ -125,7 +125,7 @@ describe("S24: exec failing after GO is executed", () => {
     return file;
   }
 
-  it.each<[name: string, content: string, code: number, cause: "exec-failed" | null]>([
+  test.each<[name: string, content: string, code: number, cause: "exec-failed" | null]>([
     ["an interpreter that does not exist", "#!/nonexistent/interpreter\n", 127, "exec-failed"],
     ["a binary of no known format", "\x7fELF and nothing more", 126, "exec-failed"],
     ["a script without a first line is run by sh", "exit 5\n", 5, null],
@@ -138,7 +138,7 @@ describe("S24: exec failing after GO is executed", () => {
     });
   });
 
-  it("a command that disappears between READY and GO", async () => {
+  test("a command that disappears between READY and GO", async () => {
     const launcher = shared();
     const file = script("#!/bin/sh\nexit 0\n", 0o755);
     const armed = await launcher.ready(shellRequest("", command(file)));

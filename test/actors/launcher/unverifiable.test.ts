@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { PROCESS_TABLE } from "../../../src/actors/process-identity.js";
 import { shellRequest, testLaunchers } from "../../support/launcher.js";
 
@@ -13,7 +13,7 @@ const HIDING = {
   },
 };
 
-it("S27, ERROR-MODEL SystemError: a run whose process may not be looked at is watched, and that is told", async () => {
+test("S27, ERROR-MODEL SystemError: a run whose process may not be looked at is watched, and that is told", async () => {
   const first = await newLauncher();
   const armed = await first.run(shellRequest("sleep 60"));
   await first.port.close();

@@ -11,6 +11,7 @@ import { HOUR_MS, MINUTE_MS } from "../../../src/core/time/instant.js";
 import { job, World } from "../supervisor/world.js";
 
 const RULE = { command: ["tell"] };
+const FAILING = [false, true, false, true, true, true];
 
 /** Takes every message at once, unless it is told not to. */
 class Ear implements Runner {
@@ -79,6 +80,7 @@ function telling(options: NonNullable<ConstructorParameters<typeof World>[0]> = 
         store,
         term,
         notices,
+        left: () => store.notes(),
         runner: ear,
         host: "h",
         user: "u",
@@ -149,6 +151,30 @@ describe("the dead man's switch", () => {
     expect(words(ear)).toHaveLength(2);
   });
 
+  test("S52: whoever waits for more failures, and is not told that it is late, hears of them and of the end", async () => {
+    let code = 1;
+    const { world, ear, boot, kill } = telling({ behaviour: () => ({ exitCode: code }) });
+    const jobs = [
+      job("a", "0 * * * *", {
+        notify: [
+          { after: 4, command: ["patient"] },
+          { after: 4, late: "150m", command: ["strict"] },
+        ],
+      }),
+    ];
+    await boot(jobs);
+    await world.pass(3 * HOUR_MS, MINUTE_MS);
+    // The strict one knows.
+    expect(words(ear)).toEqual(["late late"]);
+    kill();
+    await boot(jobs);
+    await world.pass(3 * HOUR_MS, MINUTE_MS);
+    expect(words(ear)).toEqual(["late late", "failure 04:00 exit 1"]);
+    code = 0;
+    await world.pass(HOUR_MS + MINUTE_MS, MINUTE_MS);
+    expect(words(ear).map((word) => word.split(" ")[0])).toEqual(["late", "failure", "recovered", "recovered"]);
+  });
+
   test("a restart neither forgets it nor tells it twice", async () => {
     const { world, ear, boot, kill } = telling({ behaviour: () => ({ exitCode: 1 }) });
     await boot(nightly({ notify: [{ on: ["late"], late: "150m", command: ["tell"] }] }));
@@ -193,6 +219,16 @@ test("a job that nobody asked about costs no note", async () => {
   expect([...world.disk.notes.keys()].filter((key) => /^(?:notice|trouble|late)\./.test(key))).toEqual([]);
 });
 
+test("a job that is taken out while it runs is told of to its end, and leaves nothing behind", async () => {
+  const { world, ear, boot } = telling({ behaviour: () => ({ runMs: 5 * MINUTE_MS, exitCode: 1 }) });
+  await boot([job("a", "0 * * * *", { notify: [{ ...RULE, late: "24h" }] })]);
+  await world.pass(HOUR_MS + MINUTE_MS, MINUTE_MS);
+  expect(await world.supervisor.remove("a", [])).toBe(true);
+  await world.pass(10 * MINUTE_MS, MINUTE_MS);
+  expect(words(ear)).toEqual(["failure 01:00 exit 1"]);
+  expect([...world.disk.notes.keys()].filter((key) => /^(?:notice|trouble|late)\./.test(key))).toEqual([]);
+});
+
 test("what one job has to say and nobody takes does not keep others from being told", async () => {
   const { world, ear, boot } = telling({ behaviour: () => ({ exitCode: 1 }) });
   ear.refuses = "a";
@@ -218,14 +254,17 @@ test("what an earlier daemon has left is told before what is new", async () => {
   expect(ear.heard.map(({ event }) => event)).toEqual(["failure", "missed"]);
 });
 
-describe("a crash at every commit", () => {
-  const jobs = [job("a", "* * * * *", { notify: [RULE], policy: { deadline: "30s" } })];
+describe.each([
+  [1, "at once"],
+  [2, "of two in a row"],
+])("a crash at every commit, where failures are told %s", (after) => {
+  const jobs = [job("a", "* * * * *", { notify: [{ ...RULE, after }], policy: { deadline: "30s" } })];
 
-  /** Fails in every third minute; a crash at this commit, if any. */
+  /** Fails in some minutes, alone and in a row; a crash at this commit, if any. */
   async function played(crashAt: number | null, isDurable: boolean) {
     let runs = 0;
     const { world, ear, boot, kill } = telling({
-      behaviour: () => ({ runMs: 2_000, exitCode: ++runs % 3 === 0 ? 1 : 0 }),
+      behaviour: () => ({ runMs: 2_000, exitCode: FAILING[++runs % FAILING.length] ? 1 : 0 }),
     });
     let hasCrashed = false;
     world.disk.faults = (commit) => (commit === crashAt ? { kind: "crash", isDurable } : null);
@@ -251,20 +290,20 @@ describe("a crash at every commit", () => {
   ): readonly string[] {
     const rows = [...(ledger?.values() ?? [])].sort((a, b) => a.at - b.at).map(({ text }) => JSON.parse(text));
     const out: string[] = [];
-    let isFailing = false;
+    let failures = 0;
     for (const row of rows) {
       if (typeof row.ended_at !== "string") continue;
       const failed = row.exit_code !== 0;
-      if (failed && !isFailing) out.push(`failure ${row.period_id}`);
-      if (!failed && isFailing) out.push(`recovered ${row.period_id}`);
-      isFailing = failed;
+      if (failed && ++failures === after) out.push(`failure ${row.period_id}`);
+      if (!failed && failures >= after) out.push(`recovered ${row.period_id}`);
+      if (!failed) failures = 0;
     }
     return out;
   }
 
   test("everything that is on record is told, under one id however often", async () => {
     const whole = await played(null, true);
-    expect(owed(whole.ledger).length).toBeGreaterThan(3);
+    expect(owed(whole.ledger).length).toBeGreaterThan(3 - after);
     expect(whole.ear.heard.map(({ event, period_id }) => `${event} ${period_id}`)).toEqual(owed(whole.ledger));
     let crashes = 0;
     for (let commit = 2; commit <= whole.commits; commit++) {

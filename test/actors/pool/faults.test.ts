@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { identityOf } from "../../../src/actors/pool/page-builder.js";
 import type { DecisionPool, PlanSummary, PoolLimits } from "../../../src/actors/pool/types.js";
 import type { StateReader } from "../../../src/persist/store.js";
@@ -15,7 +15,7 @@ const newPool = pools(worker.entry);
 const openStore = lmdbStores();
 const newDirectory = temporaryDirectories();
 
-const PATIENT = { timeout: 30_000 };
+const PATIENT = { timeout: 120_000 };
 const JOBS = 600;
 const LIMITS: Partial<PoolLimits> = { inlineDocuments: 0, pageRows: 40, batchTimeoutMs: 600_000, idleMs: 100 };
 /** For workers that hang: on a slow machine honest batches are cut off too, and tried again until they are through. */
@@ -67,7 +67,7 @@ const STUCK = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);";
 const FOREVER = "await new Promise((resolve) => setTimeout(resolve, 600_000));";
 
 describe("a worker that dies", () => {
-  it.each<[string, Partial<PoolLimits>, (times: number) => string, number]>([
+  test.each<[string, Partial<PoolLimits>, (times: number) => string, number]>([
     ["in the middle of a batch", LIMITS, (times) => `if (${often(times)}) process.exit(7);`, 3],
     [
       "of an error nobody catches",
@@ -86,7 +86,7 @@ describe("a worker that dies", () => {
     expect(retries).toBeGreaterThanOrEqual(times);
   });
 
-  it.each<[string, (times: number) => string, Partial<PoolLimits>]>([
+  test.each<[string, (times: number) => string, Partial<PoolLimits>]>([
     ["and ends", (times) => `if (${often(times)}) process.exit(3);`, LIMITS],
     ["and throws", (times) => `if (${often(times)}) throw new Error("x");`, LIMITS],
     ["and never is ready", (times) => `if (${often(times)}) ${FOREVER}`, SOON],
@@ -98,7 +98,7 @@ describe("a worker that dies", () => {
     expect(retries).toBeGreaterThan(0);
   });
 
-  it.each<[string, string, string]>([
+  test.each<[string, string, string]>([
     ["of one batch, each time", "", 'if (task.range.from.startsWith("8")) process.exit(7);'],
     ["of each batch", "", "process.exit(7);"],
     ["at every start", "process.exit(3);", ""],
@@ -114,14 +114,14 @@ describe("a worker that dies", () => {
     expect((await planned(newPool({ threads: 1, limits: LIMITS }), store)).rows).toBe(JOBS + 1);
   });
 
-  it("a program that is not there is said as well", async () => {
+  test("a program that is not there is said as well", async () => {
     const { store } = await openStore(quietJobs(JOBS));
     const entry = path.join(newDirectory(), "missing.mjs");
     const pool = newPool({ threads: 1, entry, limits: { ...LIMITS, attempts: 2 } });
     await expect(planned(pool, store)).rejects.toMatchObject({ code: "worker-died" });
   });
 
-  it("a store that a worker cannot open is no death: what is wrong is said at once", async () => {
+  test("a store that a worker cannot open is no death: what is wrong is said at once", async () => {
     const { store } = await openStore(quietJobs(JOBS));
     const missing = JSON.stringify(path.join(newDirectory(), "missing"));
     const batch = `task = { ...task, source: { ...task.source, at: ${missing} } };`;
@@ -132,7 +132,7 @@ describe("a worker that dies", () => {
 });
 
 describe("planning that is not wanted any more", () => {
-  it.each([0, 2])(
+  test.each([0, 2])(
     "ends with the reason of the signal, and nothing is handed over afterwards (threads: %i)",
     async (threads) => {
       const { store, term, directory } = await openStore(quietJobs(JOBS));
@@ -157,7 +157,7 @@ describe("planning that is not wanted any more", () => {
     },
   );
 
-  it("batches under way are told, and their threads stay", async () => {
+  test("batches under way are told, and their threads stay", async () => {
     const { store } = await openStore(quietJobs(JOBS));
     const seen = newDirectory();
     const until = (is: string): string => `while (Atomics.load(stop, 0) !== 1) { ${is} }`;
@@ -173,7 +173,7 @@ describe("planning that is not wanted any more", () => {
     expect(pool.status()).toMatchObject({ threads: 1, deaths: 0 });
   });
 
-  it("threads that are stuck are ended as well", async () => {
+  test("threads that are stuck are ended as well", async () => {
     const { store } = await openStore(quietJobs(JOBS));
     const stuck = newDirectory();
     const batch = `fs.writeFileSync(${JSON.stringify(stuck)} + "/" + task.range.from, ""); for (;;);`;
@@ -186,7 +186,7 @@ describe("planning that is not wanted any more", () => {
     await expect.poll(() => pool.status().threads, PATIENT).toBe(0);
   });
 
-  it("a signal that has come before lets nothing begin", async () => {
+  test("a signal that has come before lets nothing begin", async () => {
     const { store } = await openStore(quietJobs(JOBS));
     const pool = newPool({ threads: 2, limits: LIMITS });
     const onPage = (): void => {
@@ -196,7 +196,7 @@ describe("planning that is not wanted any more", () => {
     await expect(pool.planAll(store, { now: NOW, signal, onPage })).rejects.toThrow("stop");
   });
 
-  it("closing the pool ends what is under way; the store can be closed and opened again", async () => {
+  test("closing the pool ends what is under way; the store can be closed and opened again", async () => {
     const { store, term, directory } = await openStore(quietJobs(JOBS));
     const pool = newPool({ threads: 2, limits: LIMITS });
     const planning = pool.planAll(store, { now: NOW, onPage: () => pool.close() });
@@ -208,7 +208,7 @@ describe("planning that is not wanted any more", () => {
     expect(await again.store.counts()).toEqual({ documents: JOBS, ledger: 0, definitions: JOBS });
   });
 
-  it("threads without work go", async () => {
+  test("threads without work go", async () => {
     const { store } = await openStore(quietJobs(JOBS));
     const pool = newPool({ threads: 2, limits: LIMITS });
     await planned(pool, store);

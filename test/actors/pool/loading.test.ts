@@ -1,13 +1,15 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import fc from "fast-check";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { type Configuration, loadConfiguration } from "../../../src/actors/pool/load/configuration.js";
+import type { DefinitionSet } from "../../../src/actors/pool/load/definition-set.js";
 import { parseManifest } from "../../../src/actors/pool/load/manifest.js";
-import type { DecisionPool, DefinitionSet, LoadOptions, PoolLimits } from "../../../src/actors/pool/types.js";
+import type { DecisionPool, LoadedConfiguration, LoadOptions, PoolLimits } from "../../../src/actors/pool/types.js";
+import { readConfigText } from "../../../src/core/config/readers.js";
 import { contentHashOf } from "../../../src/core/job/content-hash.js";
 import { canonicalDefinitionText } from "../../../src/core/job/schema.js";
 import type { ConfigCheck, ConfigSource } from "../../../src/persist/config-files.js";
-import { type Configuration, loadConfiguration } from "../../../src/persist/configuration.js";
 import { rawJobs } from "../../support/raw-jobs.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 import { pools } from "./support/pools.js";
@@ -37,20 +39,21 @@ function requireJob({ jobs: [job] }: Configuration): Configuration["jobs"][numbe
   return job;
 }
 
+type Loaded = LoadedConfiguration & { readonly set: DefinitionSet };
+
 async function loaded(
   pool: DecisionPool,
   sources: readonly ConfigSource[],
   options: LoadOptions = {},
-): Promise<DefinitionSet> {
-  const { definitions } = await pool.load(sources, options);
-  if (definitions === null) throw new Error("nothing was read");
-  return definitions;
+): Promise<Loaded> {
+  const read = await pool.load(sources, options);
+  if (read.definitions === null) throw new Error("nothing was read");
+  return { ...read, set: read.definitions };
 }
 
 type Content = Readonly<Record<string, unknown>>;
 
-function contentOf(set: DefinitionSet): Content {
-  const { files, settings, findings, crontabs } = set;
+function contentOf({ set, files, settings, findings, crontabs }: Loaded): Content {
   const jobs = Array.from({ length: set.size }, (_, index) => {
     const definition = set.definitionAt(index);
     expect(set.textAt(index)).toBe(canonicalDefinitionText(definition));
@@ -63,9 +66,10 @@ function contentOf(set: DefinitionSet): Content {
   return { files, settings, findings, crontabs, jobs };
 }
 
-/** What the loader gives that holds everything as objects. */
+/** What commands get: no threads, larger pieces, and the jobs as they were read. */
 async function wanted(sources: readonly ConfigSource[], check: ConfigCheck | null = null): Promise<Content> {
-  return { ...(await loadConfiguration(sources, check)) };
+  const { fingerprints, ...content } = await loadConfiguration(sources, check);
+  return content;
 }
 
 const line = (identity: string, more = {}): string =>
@@ -87,7 +91,7 @@ const BROKEN = [
 ];
 
 describe("loading a configuration in pieces", () => {
-  it.each([0, 2])("is what the loader for commands gives: examples and fixtures (threads: %i)", async (threads) => {
+  test.each([0, 2])("is what commands get: examples and fixtures (threads: %i)", async (threads) => {
     const pool = newPool({ threads, limits: TINY });
     const sources = FIXTURES.map((name) => ({ path: path.join(ROOT, name), name }));
     const content = contentOf(await loaded(pool, sources));
@@ -96,34 +100,37 @@ describe("loading a configuration in pieces", () => {
     expect((content["findings"] as unknown[]).length).toBeGreaterThan(5);
   });
 
-  it.each([0, 2])("S37, S35: repeats over all files, and every finding at its place (threads: %i)", async (threads) => {
-    const yaml = `jobs:\n- { identity: y, schedule: "0 1 * * *", command: [x] }\n- { identity: a, schedule: "0 1 * * *", command: [x] }\n`;
-    const source = written({
-      "1.jsonl": `\ufeff${BROKEN.join("\n")}`,
-      "2.jsonl": `${[line("e"), line("c"), "}", line("e")].join("\r\n")}\r\n`,
-      "3.yaml": `${yaml}history: { keep: 3 }\n`,
-      "4.yml": `history: { keep: 4 }\nunknown: 1\n${yaml}`,
-      "5.kron": [kronLine("k"), "# note", "bad", kronLine("k")].join("\n"),
-      "6.jsonl": "",
-      "7.jsonl": "\n\n\n",
-      "8.yaml": "jobs: [",
-      "9.txt": "nothing",
-      ".hidden.jsonl": "{",
-      "z.jsonl": new Uint8Array([0xff, 0xfe, 0x0a, 0xc3, 0x0a, 0x7b]),
-    });
-    const missing = { path: path.join(directory, "missing.yaml"), name: "missing.yaml" };
-    const foreign = { path: path.join(directory, "9.txt"), name: "9.txt" };
-    const pool = newPool({ threads, limits: TINY });
-    for (const sources of [
-      [source, missing, foreign],
-      [missing, source, source],
-    ]) {
-      const content = contentOf(await loaded(pool, sources));
-      expect(content).toEqual(await wanted(sources));
-    }
-  });
+  test.each([0, 2])(
+    "S37, S35: repeats over all files, and every finding at its place (threads: %i)",
+    async (threads) => {
+      const yaml = `jobs:\n- { identity: y, schedule: "0 1 * * *", command: [x] }\n- { identity: a, schedule: "0 1 * * *", command: [x] }\n`;
+      const source = written({
+        "1.jsonl": `\ufeff${BROKEN.join("\n")}`,
+        "2.jsonl": `${[line("e"), line("c"), "}", line("e")].join("\r\n")}\r\n`,
+        "3.yaml": `${yaml}history: { keep: 3 }\n`,
+        "4.yml": `history: { keep: 4 }\nunknown: 1\n${yaml}`,
+        "5.kron": [kronLine("k"), "# note", "bad", kronLine("k")].join("\n"),
+        "6.jsonl": "",
+        "7.jsonl": "\n\n\n",
+        "8.yaml": "jobs: [",
+        "9.txt": "nothing",
+        ".hidden.jsonl": "{",
+        "z.jsonl": new Uint8Array([0xff, 0xfe, 0x0a, 0xc3, 0x0a, 0x7b]),
+      });
+      const missing = { path: path.join(directory, "missing.yaml"), name: "missing.yaml" };
+      const foreign = { path: path.join(directory, "9.txt"), name: "9.txt" };
+      const pool = newPool({ threads, limits: TINY });
+      for (const sources of [
+        [source, missing, foreign],
+        [missing, source, source],
+      ]) {
+        const content = contentOf(await loaded(pool, sources));
+        expect(content).toEqual(await wanted(sources));
+      }
+    },
+  );
 
-  it.each([0, 1])("crontabs, line by line (threads: %i)", async (threads) => {
+  test.each([0, 1])("crontabs, line by line (threads: %i)", async (threads) => {
     const text =
       'MAILTO=x\n# daily\n0 3 * * * /bin/backup "a b"\n99 * * * * bad\n@later x\n@reboot x\n0 3 * * * /bin/backup "a b"\n';
     written({ tab: text });
@@ -134,7 +141,7 @@ describe("loading a configuration in pieces", () => {
     expect((await pool.load(sources)).manifest).toBeNull();
   });
 
-  it("any lines in any pieces", async () => {
+  test("any lines in any pieces", async () => {
     const lines = fc.array(
       fc.oneof(
         fc.constantFrom(...BROKEN),
@@ -147,15 +154,19 @@ describe("loading a configuration in pieces", () => {
     const ends = fc.constantFrom("", "\n", "\r\n", "\n\n");
     await fc.assert(
       fc.asyncProperty(lines, ends, fc.integer({ min: 1, max: 3_000 }), async (texts, end, pieceBytes) => {
-        const source = written({ "a.jsonl": texts.join("\n") + end });
+        const text = texts.join("\n") + end;
+        const source = written({ "a.jsonl": text });
         const pool = newPool({ threads: 0, limits: { ...TINY, pieceBytes } });
-        expect(contentOf(await loaded(pool, [source]))).toEqual(await wanted([source]));
+        const read = await loaded(pool, [source]);
+        expect(contentOf(read)).toEqual(await wanted([source]));
+        const own = read.findings.filter(({ located }) => located.problem.code !== "identity-duplicate");
+        expect(own.map(({ located }) => located)).toEqual(readConfigText("jsonl", "conf/a.jsonl", text).problems);
       }),
       { numRuns: 60, seed: 20261118 },
     );
   });
 
-  it("in threads any lines in any pieces as well", async () => {
+  test("in threads any lines in any pieces as well", async () => {
     const source = written({ "a.jsonl": Array.from({ length: 200 }, (_, at) => BROKEN[at % 10]).join("\n") });
     for (const pieceBytes of [60, 777, 5_000]) {
       const pool = newPool({ threads: 2, limits: { ...TINY, pieceBytes } });
@@ -163,7 +174,7 @@ describe("loading a configuration in pieces", () => {
     }
   });
 
-  it("a file that may not be trusted is not read, and its refusal stands in its place", async () => {
+  test("a file that may not be trusted is not read, and its refusal stands in its place", async () => {
     const source = written({ "a.jsonl": "{", "b.jsonl": line("b"), "c.jsonl": "}" });
     const check: ConfigCheck = async ({ path: file }) =>
       file.endsWith("b.jsonl") ? { code: "config-unreadable", message: "belongs to somebody else", path: [] } : null;
@@ -174,7 +185,7 @@ describe("loading a configuration in pieces", () => {
     }
   });
 
-  it("tells how far it is", async () => {
+  test("tells how far it is", async () => {
     const source = written({ "a.jsonl": `${line("a")}\n`.repeat(50), "b.yaml": "jobs: []\n" });
     const total = ["a.jsonl", "b.yaml"].reduce((sum, name) => sum + fs.statSync(path.join(directory, name)).size, 0);
     const done: number[] = [];
@@ -187,12 +198,12 @@ describe("loading a configuration in pieces", () => {
     expect([...done].sort((a, b) => a - b)).toEqual(done);
   });
 
-  it("some jobs can be left out, and what is asked of the others stays the same", async () => {
+  test("some jobs can be left out, and what is asked of the others stays the same", async () => {
     const source = written({ "a.jsonl": ["a", "b", "c"].map((it) => line(it)).join("\n"), "b.jsonl": line("d") });
-    const set = await loaded(newPool({ threads: 0 }), [source]);
+    const { set } = await loaded(newPool({ threads: 0 }), [source]);
     const rest = set.without(new Set(["b", "x"]));
     expect(Array.from({ length: rest.size }, (_, index) => rest.identityAt(index))).toEqual(["a", "c", "d"]);
-    expect([rest.indexOf("b"), rest.has("b"), set.has("b")]).toEqual([-1, false, true]);
+    expect([rest.indexOf("b"), set.indexOf("b")]).toEqual([-1, 1]);
     expect(rest.placeAt(2)).toEqual({ file: path.join("conf", "b.jsonl"), line: 1, column: 1 });
     expect(rest.textAt(1)).toBe(set.textAt(2));
     expect(() => rest.textAt(3)).toThrow("invariant broken");
@@ -205,22 +216,25 @@ describe("files of dates", () => {
   const uses = (files: string, avoid = "calendar=x"): string =>
     `calendars: { x: { file: ${files} } }\njobs:\n  - { identity: a, schedule: "@daily", command: [x], constraints: { avoid: ${avoid} } }\n`;
 
-  it("are read beside the file that names them, in threads as on this one and by the other loader", async () => {
+  test("are read beside the file that names them, in threads as on this one and for commands", async () => {
     fs.mkdirSync(path.join(directory, "sub"));
     const source = written({ "a.yaml": uses("sub/days.ics"), "sub/days.ics": DAYS });
     const sets = [
       await loaded(newPool({ threads: 0 }), [source]),
       await loaded(newPool({ threads: 1, limits: TINY }), [source]),
     ];
-    for (const set of sets) {
-      expect([set.findings, set.files]).toEqual([[], ["conf/a.yaml"]]);
+    for (const { set, findings, files } of sets) {
+      expect([findings, files]).toEqual([[], ["conf/a.yaml"]]);
       expect(set.textAt(0)).toContain('"avoid":"calendar=x(2026-12-25)"');
     }
     const whole = await loadConfiguration([source]);
-    expect([canonicalDefinitionText(requireJob(whole).definition), whole.findings]).toEqual([sets[0]?.textAt(0), []]);
+    expect([canonicalDefinitionText(requireJob(whole).definition), whole.findings]).toEqual([
+      sets[0]?.set.textAt(0),
+      [],
+    ]);
   });
 
-  it.each([
+  test.each([
     { name: "missing", file: "none.ics", says: /^conf\/none\.ics:1 ENOENT/ },
     { name: "a directory", file: "sub", says: /^conf\/sub:1 is not a regular file/ },
     { name: "wrong", file: "wrong.ics", says: /^conf\/wrong\.ics:3 DTSTART has a time of day/ },
@@ -240,9 +254,9 @@ describe("files of dates", () => {
       "large.ics": `${DAYS}${"X".repeat(1 << 20)}`,
     };
     const source = written(files);
-    const set = await loaded(newPool({ threads: 0 }), [source]);
+    const { set, findings: own } = await loaded(newPool({ threads: 0 }), [source]);
     const whole = await loadConfiguration([source]);
-    for (const findings of [set.findings, whole.findings]) {
+    for (const findings of [own, whole.findings]) {
       const [first, second] = findings.map(({ located: { file: at, line: number, problem, identity } }) => {
         return { text: `${at}:${number} ${problem.message}`, identity, hint: problem.hint };
       });
@@ -270,7 +284,7 @@ describe("a configuration that was read before", () => {
     return definitions !== null;
   }
 
-  it("is read again exactly when a byte of it, the files or the places have changed", async () => {
+  test("is read again exactly when a byte of it, the files or the places have changed", async () => {
     const source = written({ "a.jsonl": line("a"), "b.yaml": "history: { keep: 3 }\njobs: []\n" });
     const pool = newPool({ threads: 0 });
     const { manifest } = await pool.load([source]);
@@ -292,7 +306,7 @@ describe("a configuration that was read before", () => {
     expect(await again(pool, [source], known)).toBe(true);
   });
 
-  it("is read again exactly when a file of dates that it names has changed, or cannot be had as before", async () => {
+  test("is read again exactly when a file of dates that it names has changed, or cannot be had as before", async () => {
     const config = "calendars: { x: { file: days.ics }, y: { file: more.ics } }\nhistory: { keep: 3 }\njobs: []\n";
     const source = written({ "a.yaml": config, "b.jsonl": line("b"), "days.ics": DAYS, "more.ics": DAYS });
     const pool = newPool({ threads: 0 });
@@ -314,28 +328,29 @@ describe("a configuration that was read before", () => {
     const check: ConfigCheck = async ({ path: name }) =>
       name.endsWith(".ics") ? { code: "config-untrusted", message: "no", path: [] } : null;
     written({ "more.ics": DAYS });
-    const { definitions, manifest: none } = await pool.load([source], { known, check });
-    expect(
-      definitions?.findings.map(({ located: { file, problem } }) => `${file} ${problem.message}`).slice(0, 2),
-    ).toEqual(["conf/days.ics no", "conf/more.ics no"]);
+    const { findings, manifest: none } = await pool.load([source], { known, check });
+    expect(findings.map(({ located: { file, problem } }) => `${file} ${problem.message}`).slice(0, 2)).toEqual([
+      "conf/days.ics no",
+      "conf/more.ics no",
+    ]);
     expect(none).toBeNull();
   });
 
-  it("is read again when it may not be trusted any more", async () => {
+  test("is read again when it may not be trusted any more", async () => {
     const source = written({ "a.jsonl": line("a") });
     const pool = newPool({ threads: 0 });
     const { manifest: known } = await pool.load([source]);
     const check: ConfigCheck = async () => ({ code: "config-unreadable", message: "no", path: [] });
-    const { definitions, manifest } = await pool.load([source], { known, check });
-    expect([definitions?.size, definitions?.findings.length, manifest]).toEqual([0, 1, null]);
+    const { definitions, findings, manifest } = await pool.load([source], { known, check });
+    expect([definitions?.size, findings.length, manifest]).toEqual([0, 1, null]);
   });
 
-  it("with findings there is nothing to be remembered", async () => {
+  test("with findings there is nothing to be remembered", async () => {
     const source = written({ "a.jsonl": `${line("a")}\n{` });
     expect((await newPool({ threads: 0 }).load([source])).manifest).toBeNull();
   });
 
-  it("a manifest of another version of the program is none", () => {
+  test("a manifest of another version of the program is none", () => {
     const manifest = JSON.stringify({ reader: "0.0.1 2020a 00", files: [], settings: {}, jobs: 0 });
     expect([parseManifest(manifest), parseManifest(undefined)]).toEqual([null, null]);
   });
@@ -344,24 +359,24 @@ describe("a configuration that was read before", () => {
 describe("loading that is not wanted any more, or whose workers die", () => {
   const LINES = `${Array.from({ length: 2_000 }, (_, at) => line(`job-${at}`)).join("\n")}\n`;
 
-  it.each([0, 2])("ends with the reason of the signal (threads: %i)", async (threads) => {
+  test.each([0, 2])("ends with the reason of the signal (threads: %i)", async (threads) => {
     const source = written({ "a.jsonl": LINES });
     const pool = newPool({ threads, limits: { inlineFileBytes: 0, pieceBytes: 2_000 } });
     const cancel = new AbortController();
     const reason = new Error("reload");
     const onProgress = (): void => cancel.abort(reason);
     await expect(pool.load([source], { signal: cancel.signal, onProgress })).rejects.toBe(reason);
-    expect((await loaded(pool, [source])).size).toBe(2_000);
+    expect((await loaded(pool, [source])).set.size).toBe(2_000);
   });
 
-  it("closing the pool ends it", async () => {
+  test("closing the pool ends it", async () => {
     const source = written({ "a.jsonl": LINES });
     const pool = newPool({ threads: 2, limits: { inlineFileBytes: 0, pieceBytes: 2_000 } });
     const loading = pool.load([source], { onProgress: () => void pool.close() });
     await expect(loading).rejects.toThrow("the decision pool was closed");
   });
 
-  it("a piece whose worker dies is read again, and nothing is lost or doubled", async () => {
+  test("a piece whose worker dies is read again, and nothing is lost or doubled", async () => {
     const mark = path.join(newDirectory(), "died");
     const entry = worker.variant(
       "dying-reader",

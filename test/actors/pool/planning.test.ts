@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { identityOf } from "../../../src/actors/pool/page-builder.js";
 import type { DecisionPool, PlannedPage, PlanOptions, PoolLimits } from "../../../src/actors/pool/types.js";
 import { STANDINGS } from "../../../src/core/restart/resting.js";
@@ -80,7 +80,7 @@ async function planned(pool: DecisionPool, store: StateReader, more: Partial<Pla
 }
 
 describe("planning every job of a store", () => {
-  it("gives the same in threads, on this thread, and from any other store", async () => {
+  test("gives the same in threads, on this thread, and from any other store", async () => {
     const batch = mixedJobs();
     const { store } = await openStore(batch);
     const disk = new MemoryDisk("pool");
@@ -97,7 +97,7 @@ describe("planning every job of a store", () => {
     expect(await planned(pool, memory)).toEqual(inThreads);
   });
 
-  it("S16: each job is planned by the version of its definition that was written last", async () => {
+  test("S16: each job is planned by the version of its definition that was written last", async () => {
     const job = jobAt(1);
     const old = { ...job, schedule: "0 0 1 1 *" };
     const { store, term } = await openStore({
@@ -113,7 +113,7 @@ describe("planning every job of a store", () => {
     expect(await standings()).toEqual(["MISSING"]);
   });
 
-  it("a thread that has read the store before sees what was committed since", async () => {
+  test("a thread that has read the store before sees what was committed since", async () => {
     const { store, term } = await openStore(quietJobs(100));
     const pool = newPool({ threads: 1, limits: SMALL });
     expect(await planned(pool, store)).toHaveLength(100);
@@ -122,7 +122,7 @@ describe("planning every job of a store", () => {
     expect(await planned(pool, store)).toHaveLength(101);
   });
 
-  it("definitions are read with care once by each version of the program, and then relied on", async () => {
+  test("definitions are read with care once by each version of the program, and then relied on", async () => {
     const { store, term } = await openStore(quietJobs(20));
     const pool = newPool({ threads: 0 });
     const isCurrent = async (): Promise<boolean> => (await pool.planAll(store, { now: NOW, onPage })).isCurrent;
@@ -134,7 +134,7 @@ describe("planning every job of a store", () => {
     expect(await isCurrent()).toBe(false);
   });
 
-  it("pages are handed over one at a time, and no more are made than wait for their turn", async () => {
+  test("pages are handed over one at a time, and no more are made than wait for their turn", async () => {
     const { store } = await openStore(quietJobs(1_000));
     const pool = newPool({ threads: 2, limits: { ...SMALL, pageRows: 50, batchesPerThread: 2 } });
     const progress: number[] = [];
@@ -157,7 +157,7 @@ describe("planning every job of a store", () => {
     expect([...progress].sort((a, b) => a - b)).toEqual(progress);
   });
 
-  it("whoever asks is told first how many documents there are", async () => {
+  test("whoever asks is told first how many documents there are", async () => {
     const { store } = await openStore(quietJobs(130));
     for (const threads of [0, 2]) {
       const told: string[] = [];
@@ -171,7 +171,7 @@ describe("planning every job of a store", () => {
     }
   });
 
-  it("small stores and empty ones take no thread", async () => {
+  test("small stores and empty ones take no thread", async () => {
     const pool = newPool({ threads: 2 });
     const { store } = await openStore();
     expect(await planned(pool, store)).toEqual([]);
@@ -180,7 +180,7 @@ describe("planning every job of a store", () => {
     expect(pool.status()).toEqual({ threads: 0, batches: 0, deaths: 0 });
   });
 
-  it("what the reader of a page throws ends the planning", async () => {
+  test("what the reader of a page throws ends the planning", async () => {
     const { store } = await openStore(quietJobs(400));
     const trouble = new Error("no room");
     const onPage = (): void => {

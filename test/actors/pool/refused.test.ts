@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleEntry } from "../../support/bundle.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 import { NOW } from "./support/stored-jobs.js";
@@ -30,7 +30,7 @@ function asUser(user: number, ...directories: readonly string[]): readonly strin
 }
 
 describe("threads that the system refuses", () => {
-  it.each([...(isRoot ? [1, 2] : []), 0])(
+  test.each([...(isRoot ? [1, 2] : []), 0])(
     "of three, %i are granted: nothing is lost, nothing is done twice, and it is told",
     async (granted) => {
       const { store, term, directory } = await openStore(quietJobs(JOBS));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
 import { MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import type { WhyAnswer } from "../../../src/core/why/facts.js";
-import { readWhy } from "../../../src/krond/state/why.js";
+import { readWhy } from "../../../src/operations/records/why.js";
 import { acquireMemoryLock } from "../../../src/persist/lock.js";
 import { openMemoryStore } from "../../../src/persist/memory/store.js";
 import { requireOk } from "../../support/results.js";
@@ -60,6 +60,28 @@ describe("S24: a start that failed", () => {
     expect(answer?.text).toContain("the next period came before it could be started: it could not be started");
     expect(answer?.text).toContain("(user-unknown)");
   });
+});
+
+test.each([
+  ["a reload", false],
+  ["a start", true],
+])("S46: what was changed beside the rule forgets what stood in the way, by %s", async (_, isRestart) => {
+  let refusal: typeof NOT_FOUND | null = NOT_FOUND;
+  const world = new World({ behaviour: () => (refusal === null ? {} : { refusal }) });
+  const often = (command: readonly string[]) => job("a", "@every 10m", { command });
+  await world.boot([often(["/usr/bin/bakcup"])]);
+  await world.pass(11 * MINUTE_MS);
+  expect(world.document("a").StartFailure).toMatchObject({ Code: "command-not-found" });
+  // Nothing is due while it is looked at: only the definition can tell.
+  refusal = null;
+  await world.supervisor.pause("a", world.clock.now() + 60 * MINUTE_MS, "test");
+  const mended = often(["/usr/bin/backup"]);
+  if (isRestart) {
+    world.kill();
+    await world.boot([mended]);
+  } else await world.supervisor.reload([mended], SETTINGS_DEFAULTS, []);
+  await world.settle();
+  expect(world.document("a").StartFailure).toBeUndefined();
 });
 
 describe("S13, S20: time in which nobody could look", () => {

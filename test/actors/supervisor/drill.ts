@@ -14,7 +14,7 @@ import type { Hint, HintKind } from "../../../src/core/governor/hint.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { activeStates } from "../../../src/core/state/document.js";
 import { type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
-import { readWhy } from "../../../src/krond/state/why.js";
+import { readWhy } from "../../../src/operations/records/why.js";
 import { acquireMemoryLock } from "../../../src/persist/lock.js";
 import { openMemoryStore } from "../../../src/persist/memory/store.js";
 import type { Batch } from "../../../src/persist/store.js";
@@ -52,21 +52,23 @@ export class Drill {
   readonly violations: string[] = [];
   /** After the verdict: what `why` says, by identity and period. */
   readonly answers = new Map<string, string>();
-  private jobs: readonly JobDefinition[];
-  private readonly seen = new Map<string, JobDefinition>();
+  #jobs: readonly JobDefinition[];
+  readonly #seen = new Map<string, JobDefinition>();
   /** By attempt: the source and slot of its claim, as it went into a batch; absent for a period. */
-  private readonly sources = new Map<string, { readonly source: string; readonly slot: string }>();
-  private readonly hints: HintSpan[] = [];
+  readonly #sources = new Map<string, { readonly source: string; readonly slot: string }>();
+  readonly #hints: HintSpan[] = [];
   /** Seconds until a dead daemon is started again. */
   downSeconds = 1;
   /** What ended a daemon, or refused its start. */
   readonly fatals: KronError[] = [];
   /** Steps that had been taken when something fatal happened: no process may be made or released after it. */
-  private fatalAfter: number | null = null;
-  private fatalSeconds = 0;
-  private downFor = 0;
+  #fatalAfter: number | null = null;
+  #fatalSeconds = 0;
+  #downFor = 0;
+  readonly #script: Script;
 
-  constructor(private readonly script: Script) {
+  constructor(script: Script) {
+    this.#script = script;
     const { behaviour, answer } = script;
     this.faults = new Faults(() => this.world);
     this.world = new World({
@@ -74,24 +76,24 @@ export class Drill {
       ...(behaviour === undefined ? {} : { behaviour }),
       ...(answer === undefined ? {} : { answer }),
     });
-    this.faults.onBatch = (batch) => this.look(batch);
-    this.jobs = script.jobs;
+    this.faults.onBatch = (batch) => this.#look(batch);
+    this.#jobs = script.jobs;
   }
 
   /** Plays it to the end, starting the daemon again whenever it is dead. */
   async play(): Promise<this> {
     await this.boot();
-    for (let second = 1; second <= this.script.seconds; second++) {
-      const deed = this.script.deeds?.[second];
+    for (let second = 1; second <= this.#script.seconds; second++) {
+      const deed = this.#script.deeds?.[second];
       if (deed !== undefined) await this.perform(deed);
       await this.second();
     }
-    await this.revive();
+    await this.#revive();
     return this;
   }
 
   /** Whatever broke, in the end there is a daemon that works. */
-  private async revive(): Promise<void> {
+  async #revive(): Promise<void> {
     this.faults.plan = () => null;
     if (this.world.isRunning && this.world.fatal === null) return;
     this.world.kill();
@@ -101,17 +103,17 @@ export class Drill {
   async second(): Promise<void> {
     this.world.clock.advance(SECOND_MS);
     await this.rest();
-    this.noteFatal();
+    this.#noteFatal();
     if (this.world.isRunning) return;
-    this.downFor += 1;
-    if (this.downFor >= this.downSeconds) await this.boot();
+    this.#downFor += 1;
+    if (this.#downFor >= this.downSeconds) await this.boot();
   }
 
   async boot(): Promise<void> {
-    this.downFor = 0;
-    this.fatalAfter = null;
-    for (const job of this.jobs) this.seen.set(job.identity, job);
-    const booted = this.world.boot(this.jobs).catch((error: KronError) => {
+    this.#downFor = 0;
+    this.#fatalAfter = null;
+    for (const job of this.#jobs) this.#seen.set(job.identity, job);
+    const booted = this.world.boot(this.#jobs).catch((error: KronError) => {
       this.fatals.push(error);
       this.world.kill();
       this.faults.gates.clear();
@@ -121,21 +123,21 @@ export class Drill {
   }
 
   /** A daemon that says it failed is left standing for a while, to see that it starts nothing any more; then it ends. */
-  private noteFatal(): void {
+  #noteFatal(): void {
     const { world, faults } = this;
     if (world.fatal === null || !world.isRunning) return;
-    if (this.fatalAfter === null) {
-      this.fatalAfter = faults.steps.length;
+    if (this.#fatalAfter === null) {
+      this.#fatalAfter = faults.steps.length;
       this.fatals.push(world.fatal);
-      this.fatalSeconds = 0;
+      this.#fatalSeconds = 0;
     }
-    const started = faults.steps.slice(this.fatalAfter).filter(({ name }) => name === "arm" || name === "go");
+    const started = faults.steps.slice(this.#fatalAfter).filter(({ name }) => name === "arm" || name === "go");
     if (started.length > 0) this.violations.push(`${started.length} starts after ${world.fatal.code}`);
     if (faults.gates.size > 0) this.violations.push(`${faults.gates.size} gates wait after ${world.fatal.code}`);
-    this.fatalSeconds += 1;
-    if (this.fatalSeconds < STANDING_SECONDS) return;
+    this.#fatalSeconds += 1;
+    if (this.#fatalSeconds < STANDING_SECONDS) return;
     world.kill();
-    this.fatalAfter = null;
+    this.#fatalAfter = null;
   }
 
   /** Nothing is waited for that takes time: a termination may need its grace. */
@@ -145,7 +147,7 @@ export class Drill {
 
   async perform(deed: Deed): Promise<void> {
     const { world } = this;
-    if (deed.do === "reload") this.jobs = deed.jobs;
+    if (deed.do === "reload") this.#jobs = deed.jobs;
     if (deed.do === "kill" || deed.do === "reboot") {
       world.kill();
       this.faults.gates.clear();
@@ -153,16 +155,16 @@ export class Drill {
     if (deed.do === "reboot") world.host.reboot();
     if (deed.do === "jump") world.clock.jump(deed.byMs);
     if (deed.do === "freeze") world.clock.freeze(deed.byMs);
-    if (world.isRunning) this.ask(deed);
+    if (world.isRunning) this.#ask(deed);
     await this.rest();
   }
 
-  private ask(deed: Deed): void {
+  #ask(deed: Deed): void {
     const { supervisor } = this.world;
     const ignore = (): void => undefined;
     switch (deed.do) {
       case "reload":
-        for (const job of deed.jobs) this.seen.set(job.identity, job);
+        for (const job of deed.jobs) this.#seen.set(job.identity, job);
         supervisor.reload(deed.jobs, SETTINGS_DEFAULTS, []).catch(ignore);
         return;
       case "run":
@@ -178,10 +180,10 @@ export class Drill {
         supervisor.pause(deed.identity, this.world.clock.now() + deed.forMs, "drill").catch(ignore);
         return;
       case "hint":
-        this.hint(deed.identity, deed.hint);
+        this.#hint(deed.identity, deed.hint);
         return;
       case "unhint":
-        this.unhint(deed.identity, deed.kind);
+        this.#unhint(deed.identity, deed.kind);
         return;
       case "lose-launcher":
         this.world.loseLauncher();
@@ -192,22 +194,22 @@ export class Drill {
   }
 
   /** Whether it was set is certain only when the daemon lived to say so. */
-  private hint(identity: string, hint: Hint): void {
+  #hint(identity: string, hint: Hint): void {
     const { clock, supervisor } = this.world;
     const span: HintSpan = { identity, hint, askedAt: clock.now(), setAt: null, clearedAt: null, isCleared: false };
-    this.hints.push(span);
+    this.#hints.push(span);
     const note = (answer: string): void => {
       if (answer === "set") span.setAt = clock.now();
     };
     supervisor.hint(identity, hint).then(note, () => undefined);
   }
 
-  private unhint(identity: string, kind: HintKind | "all"): void {
+  #unhint(identity: string, kind: HintKind | "all"): void {
     const { clock, supervisor } = this.world;
     const isMeant = (span: HintSpan): boolean => {
       return span.identity === identity && (kind === "all" || span.hint.kind === kind);
     };
-    const spans = this.hints.filter(isMeant);
+    const spans = this.#hints.filter(isMeant);
     for (const span of spans) span.clearedAt ??= clock.now();
     const note = (): void => {
       for (const span of spans) span.isCleared = true;
@@ -216,8 +218,8 @@ export class Drill {
   }
 
   /** S12: what was handled stays handled. */
-  private look(batch: Batch): void {
-    for (const { text } of batch.documents ?? []) this.noteSources(text);
+  #look(batch: Batch): void {
+    for (const { text } of batch.documents ?? []) this.#noteSources(text);
     for (const { key, text } of batch.documents ?? []) {
       const [before, next] = [handledIn(this.world.disk.documents.get(key)?.text), handledIn(text)];
       if (next < before) this.violations.push(`LastHandledPeriodID went back from ${before} to ${next}`);
@@ -225,19 +227,19 @@ export class Drill {
   }
 
   /** A document that a fault has damaged says nothing. */
-  private noteSources(text: string | null): void {
+  #noteSources(text: string | null): void {
     for (const { AttemptID = "", Source, PeriodID } of text === null ? [] : activeIn(text)) {
-      if (Source !== undefined) this.sources.set(AttemptID, { source: Source, slot: PeriodID });
+      if (Source !== undefined) this.#sources.set(AttemptID, { source: Source, slot: PeriodID });
     }
   }
 
   /** What ran, by identity and period; what did not come from a period says where it came from (S40). */
   executed(): string[] {
-    return this.world.begun.map((begun) => this.nameOf(begun));
+    return this.world.begun.map((begun) => this.#nameOf(begun));
   }
 
-  private nameOf({ attemptId, identity, periodId }: Begun): string {
-    const slot = this.sources.get(attemptId);
+  #nameOf({ attemptId, identity, periodId }: Begun): string {
+    const slot = this.#sources.get(attemptId);
     return slot === undefined ? `${identity}@${periodId}` : `${identity}@${slot.slot} by ${slot.source}`;
   }
 
@@ -246,24 +248,24 @@ export class Drill {
     const executed = this.executed();
     const twice = executed.filter((name, i) => executed.indexOf(name) !== i).map((name) => `${name} ran twice`);
     const early = this.world.begun.filter(({ isOnRecord }) => !isOnRecord);
-    const unclaimed = early.map((begun) => `${this.nameOf(begun)} began before its claim was durable`);
-    const unseen = [...this.unparsable(), ...this.strays(), ...this.leftGates()];
-    return [...this.violations, ...twice, ...unclaimed, ...unseen, ...this.slots(), ...(await this.unexplained())];
+    const unclaimed = early.map((begun) => `${this.#nameOf(begun)} began before its claim was durable`);
+    const unseen = [...this.#unparsable(), ...this.#strays(), ...this.#leftGates()];
+    return [...this.violations, ...twice, ...unclaimed, ...unseen, ...this.#slots(), ...(await this.#unexplained())];
   }
 
   /** S40-S42: of slots there is more to know than that none was used twice. */
-  private slots(): string[] {
+  #slots(): string[] {
     const begun = this.world.begun.map((each) => {
-      return { ...each, source: this.sources.get(each.attemptId)?.source ?? null };
+      return { ...each, source: this.#sources.get(each.attemptId)?.source ?? null };
     });
-    return [...this.known()].flatMap((identity) => {
-      const definition = this.seen.get(identity);
+    return [...this.#known()].flatMap((identity) => {
+      const definition = this.#seen.get(identity);
       if (definition === undefined) return [];
       return slotViolations({
         definition,
         document: this.world.document(identity),
         begun: begun.filter((each) => each.identity === identity),
-        hints: this.hints.filter((span) => span.identity === identity),
+        hints: this.#hints.filter((span) => span.identity === identity),
         now: this.world.clock.now(),
         bootId: this.world.host.bootId,
       });
@@ -271,8 +273,8 @@ export class Drill {
   }
 
   /** What runs is on record, and what is on record runs. */
-  private strays(): string[] {
-    const onRecord = [...this.known()].flatMap((identity) => activeStates(this.world.document(identity)));
+  #strays(): string[] {
+    const onRecord = [...this.#known()].flatMap((identity) => activeStates(this.world.document(identity)));
     const recorded = new Set(onRecord.map(({ AttemptID = "" }) => AttemptID));
     const processes = this.world.host.running.map(({ attemptId }) => attemptId);
     const running = new Set([...processes, ...this.world.inFlight]);
@@ -281,19 +283,19 @@ export class Drill {
     return [...unrecorded, ...vanished];
   }
 
-  private leftGates(): string[] {
+  #leftGates(): string[] {
     if (!this.world.isRunning) return [];
     const { armed } = this.world.supervisor.status();
     return armed === this.faults.gates.size ? [] : [`${this.faults.gates.size} gates wait, ${armed} are known`];
   }
 
   /** Of a job that no daemon lived long enough to see nothing is known. */
-  private known(): Iterable<string> {
-    return [...this.seen.keys()].filter((identity) => this.world.disk.definitions.has(identity));
+  #known(): Iterable<string> {
+    return [...this.#seen.keys()].filter((identity) => this.world.disk.definitions.has(identity));
   }
 
-  private unparsable(): string[] {
-    return [...this.known()].flatMap((identity) => {
+  #unparsable(): string[] {
+    return [...this.#known()].flatMap((identity) => {
       try {
         this.world.document(identity);
         return [];
@@ -304,7 +306,7 @@ export class Drill {
   }
 
   /** S36: every period that was due has an outcome or a stated reason. */
-  private async unexplained(): Promise<string[]> {
+  async #unexplained(): Promise<string[]> {
     const { world } = this;
     const [now, isAlive] = [world.clock.now(), world.isRunning];
     world.kill();
@@ -312,8 +314,8 @@ export class Drill {
     const reader = requireOk(openMemoryStore(term, world.disk));
     const open: string[] = [];
     const ledger = { ...SETTINGS_DEFAULTS.ledger, maxAgeMs: Number.MAX_SAFE_INTEGER };
-    for (const identity of this.known()) {
-      const definition = this.seen.get(identity);
+    for (const identity of this.#known()) {
+      const definition = this.#seen.get(identity);
       if (definition === undefined) continue;
       for (const periodAt of asked(definition, START, now - MINUTE_MS)) {
         const answer = await readWhy(reader, { identity, periodAt, now, ledger, isAlive });

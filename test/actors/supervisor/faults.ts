@@ -8,7 +8,7 @@ import { err } from "../../../src/core/base/result.js";
 import type { FaultPlan } from "../../../src/persist/memory/disk.js";
 import type { Batch, Claim, StateStore } from "../../../src/persist/store.js";
 
-export type StepName = "commit" | "arm" | "go" | "abort" | "terminate" | "adopt" | "ended" | "gate-lost";
+export type StepName = "commit" | "arm" | "go" | "abort" | "terminate" | "adopt" | "ended" | "gate-lost" | "tell";
 
 export interface FaultStep {
   /** From 1, over the life of the world. */
@@ -20,6 +20,8 @@ export interface FaultStep {
 
 export type Fault =
   | { readonly kind: "crash" }
+  /** The daemon stands still there, as by SIGSTOP, for as long as its world says. */
+  | { readonly kind: "freeze" }
   /** `isDurable`: what a failed sync leaves open. */
   | { readonly kind: "commit"; readonly errno: "EIO" | "ENOSPC"; readonly isDurable: boolean }
   | { readonly kind: "arm"; readonly failure: ArmFailure }
@@ -32,6 +34,10 @@ export type Fault =
 export interface FaultWorld {
   readonly disk: { faults: FaultPlan };
   kill(): void;
+  /** From here on it stands still. */
+  freeze?(): void;
+  /** Resolves when it goes on; null: it does not stand still. */
+  stillness?(): Promise<void> | null;
 }
 
 const NEVER = new Promise<never>(() => undefined);
@@ -48,22 +54,33 @@ export class Faults {
   readFault: (identity: string) => Error | null = () => null;
   /** Looks at every batch before it is written. */
   onBatch: (batch: Batch) => void = () => undefined;
+  readonly #world: () => FaultWorld;
+  #last: Pass | null = null;
 
-  constructor(private readonly world: () => FaultWorld) {}
+  constructor(world: () => FaultWorld) {
+    this.#world = world;
+  }
 
   /** For `WorldOptions.between`. */
   between(ports: SupervisorPorts): SupervisorPorts {
     const life = { isAlive: true };
     const at = <T>(name: StepName, operation: () => Promise<T>, broken?: (fault: Fault) => Promise<T> | null) =>
-      this.pass(life, name, operation, broken ?? (() => null));
+      this.#pass(life, name, operation, broken ?? (() => null));
+    this.#last = at;
     return {
       ...ports,
-      store: this.storeOf(ports.store, life, at),
-      runner: this.launcherOf(ports.runner, life, at),
+      store: this.#storeOf(ports.store, life, at),
+      runner: this.#launcherOf(ports.runner, life, at),
     };
   }
 
-  private storeOf(store: StateStore, life: Life, at: Pass): StateStore {
+  /** For what the daemon whose ports were asked for last does beside them. */
+  get passage(): Pass {
+    if (this.#last === null) throw new Error("no daemon has ports");
+    return this.#last;
+  }
+
+  #storeOf(store: StateStore, life: Life, at: Pass): StateStore {
     let unwritten: (() => Promise<readonly Claim[]>) | null = null;
     const commit: StateStore["commit"] = (term, batch) => {
       this.onBatch(batch);
@@ -75,7 +92,7 @@ export class Faults {
         if (late !== null && life.isAlive && !term.isReleased) late().catch(() => undefined);
         return [];
       };
-      return at("commit", write, (fault) => (fault.kind === "commit" ? this.failing(fault, write) : null));
+      return at("commit", write, (fault) => (fault.kind === "commit" ? this.#failing(fault, write) : null));
     };
     const get: StateStore["get"] = async (identity) => {
       const error = this.readFault(identity);
@@ -92,8 +109,8 @@ export class Faults {
     });
   }
 
-  private async failing<T>(fault: Extract<Fault, { kind: "commit" }>, write: () => Promise<T>): Promise<T> {
-    const { disk } = this.world();
+  async #failing<T>(fault: Extract<Fault, { kind: "commit" }>, write: () => Promise<T>): Promise<T> {
+    const { disk } = this.#world();
     disk.faults = () => ({ kind: "fail", errno: fault.errno, isDurable: fault.isDurable });
     try {
       return await write();
@@ -102,13 +119,13 @@ export class Faults {
     }
   }
 
-  private launcherOf(launcher: Runner, life: Life, at: Pass): Runner {
+  #launcherOf(launcher: Runner, life: Life, at: Pass): Runner {
     return {
       capacity: launcher.capacity,
       arm: (request) =>
         at(
           "arm",
-          () => this.armed(life, launcher.arm(request)),
+          () => this.#armed(life, launcher.arm(request)),
           (fault) => (fault.kind === "arm" ? Promise.resolve(err(fault.failure)) : null),
         ),
       go: (armed, latestAt) => {
@@ -137,29 +154,34 @@ export class Faults {
         ),
       adopt: (request) => at("adopt", () => launcher.adopt(request)),
       close: () => launcher.close(),
-      subscribe: (listener) => launcher.subscribe((event) => this.hear(life, listener, event)),
+      subscribe: (listener) => launcher.subscribe((event) => this.#hear(life, listener, event)),
     };
   }
 
-  private async armed(life: Life, arming: ReturnType<Runner["arm"]>): ReturnType<Runner["arm"]> {
+  async #armed(life: Life, arming: ReturnType<Runner["arm"]>): ReturnType<Runner["arm"]> {
     const armed = await arming;
     if (armed.ok && life.isAlive) this.gates.add(armed.value.attemptId);
     return armed;
   }
 
-  private hear(life: Life, listener: (event: RunnerEvent) => void, event: RunnerEvent): void {
+  #hear(life: Life, listener: (event: RunnerEvent) => void, event: RunnerEvent): void {
     if (!life.isAlive) return;
+    const still = this.#world().stillness?.() ?? null;
+    if (still !== null) {
+      void still.then(() => this.#hear(life, listener, event));
+      return;
+    }
     if (event.kind === "trouble") {
       listener(event);
       return;
     }
     if (event.kind === "gate-lost") this.gates.delete(event.attemptId);
-    if (this.count(life, event.kind, "before")?.kind === "crash") return;
+    if (this.#count(life, event.kind, "before")?.kind === "crash") return;
     listener(event);
-    this.count(life, event.kind, "after");
+    this.#count(life, event.kind, "after");
   }
 
-  private async pass<T>(
+  async #pass<T>(
     life: Life,
     name: StepName,
     operation: () => Promise<T>,
@@ -167,23 +189,28 @@ export class Faults {
   ): Promise<T> {
     // Of a process that is dead nothing comes any more.
     if (!life.isAlive) return NEVER;
-    const fault = this.count(life, name, "before");
+    const fault = this.#count(life, name, "before");
     if (fault?.kind === "crash") return NEVER;
+    await this.#world().stillness?.();
+    if (!life.isAlive) return NEVER;
     if (fault?.kind === "reject") throw new Error(`${name} rejected`);
     const result = await ((fault === null ? null : broken(fault)) ?? operation());
     if (!life.isAlive) return NEVER;
-    return this.count(life, name, "after")?.kind === "crash" ? NEVER : result;
+    if (this.#count(life, name, "after")?.kind === "crash") return NEVER;
+    await this.#world().stillness?.();
+    return life.isAlive ? result : NEVER;
   }
 
-  private count(life: Life, name: StepName, phase: FaultStep["phase"]): Fault | null {
+  #count(life: Life, name: StepName, phase: FaultStep["phase"]): Fault | null {
     const step = { number: this.steps.length + 1, name, phase };
     this.steps.push(step);
     const fault = this.plan(step);
     if (fault?.kind === "crash") {
       life.isAlive = false;
       this.gates.clear();
-      this.world().kill();
+      this.#world().kill();
     }
+    if (fault?.kind === "freeze") this.#world().freeze?.();
     return fault;
   }
 }

@@ -1,8 +1,10 @@
 /** S44: what a daemon tells its jobs of the boots of the machine, with the supervisor of production. */
 import { describe, expect, test } from "vitest";
-import { atBootFence, fenceFor } from "../../../src/actors/supervisor/start/recovery.js";
+import { fenceFor } from "../../../src/actors/supervisor/start/recovery.js";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
-import { newDocument } from "../../../src/core/state/document.js";
+import { compileRule } from "../../../src/core/decision/compile.js";
+import { newDocument, type StateDocument } from "../../../src/core/state/document.js";
+import { fenceDocument } from "../../../src/core/state/fence.js";
 import { SECOND_MS } from "../../../src/core/time/instant.js";
 import { job, World } from "./world.js";
 
@@ -78,17 +80,21 @@ describe("S44", () => {
   });
 });
 
+function fenced(document: StateDocument) {
+  const now = Date.parse(SLOT);
+  const rules = { upToAt: now, now, reason: "state_recovered", historyLimit: 10, bootId: "boot-1" } as const;
+  return fenceDocument(document, compileRule(AT_BOOT), rules);
+}
+
 describe("S32: the present boot counts as run where what was known of it is lost", () => {
   test("a document that is due, and one that is gone", () => {
     const due = { ...newDocument("a"), Boot: { ID: "boot-1", Due: { Slot: SLOT, Since: SLOT } } };
-    const fenced = atBootFence(due, "boot-1", Date.parse(SLOT));
-    expect(JSON.parse(fenced?.text ?? "{}")).toMatchObject({ Boot: { ID: "boot-1" } });
-    expect(fenced?.text).not.toContain("Due");
+    expect(fenced(due).document.Boot).toEqual({ ID: "boot-1" });
     const gone = fenceFor(AT_BOOT, Date.parse(SLOT), { historyLimit: 10, bootId: "boot-1" });
     expect(JSON.parse(gone.text)).toMatchObject({ Identity: "a", Boot: { ID: "boot-1" } });
   });
 
   test("one that has run already is left as it is", () => {
-    expect(atBootFence({ ...newDocument("a"), Boot: { ID: "boot-1" } }, "boot-1", Date.parse(SLOT))).toBeNull();
+    expect(fenced({ ...newDocument("a"), Boot: { ID: "boot-1" } }).facts).toEqual([]);
   });
 });

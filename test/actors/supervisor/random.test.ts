@@ -23,11 +23,14 @@ const SEEDS = ONE_SEED === undefined ? Array.from({ length: SEED_COUNT }, (_, i)
 
 /** A generator of its own, so that the oracle shares nothing with what it judges. */
 class Dice {
-  constructor(private state: number) {}
+  #state: number;
+  constructor(state: number) {
+    this.#state = state;
+  }
 
   next(): number {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }

@@ -68,6 +68,19 @@ describe("a start without a configuration: what is on record is what is wanted",
   });
 });
 
+test("what is live can be asked for at any time: also while a job is being read, and after a hint, when it rests again", async () => {
+  const world = new World();
+  await world.boot([job("a", "0 0 1 1 *")]);
+  const expiresAt = world.clock.now() + HOUR_MS;
+  const told = world.supervisor.hint("a", { kind: "interval", intervalMs: 2 * HOUR_MS, expiresAt, reason: "" });
+  expect([...world.supervisor.live()]).toEqual([]);
+  expect(await told).toBe("set");
+  expect([...world.supervisor.live()]).toEqual([]);
+  expect(await world.supervisor.hint("b", { kind: "interval", intervalMs: HOUR_MS, expiresAt, reason: "" })).toBe(
+    "unknown",
+  );
+});
+
 describe("many jobs", () => {
   const jobs = Array.from({ length: 300 }, (_, n) => job(`job-${String(n).padStart(3, "0")}`, `${n % 60} * * * *`));
 

@@ -12,34 +12,36 @@ const PATIENT = { deadline: "50s" };
 
 /** Reads of one job can be held back or damaged; everything else of the store is as it is. */
 class Reads {
-  private gate: Promise<void> | null = null;
-  private open = (): void => undefined;
-  private passing = 0;
+  #gate: Promise<void> | null = null;
+  #open = (): void => undefined;
+  #passing = 0;
   isHolding = false;
   isDamaged = false;
+  readonly #identity: string;
+  readonly #held: "get" | "newestVersion";
 
-  constructor(
-    private readonly identity: string,
-    private readonly held: "get" | "newestVersion",
-  ) {}
+  constructor(identity: string, held: "get" | "newestVersion") {
+    this.#identity = identity;
+    this.#held = held;
+  }
 
   /** Only the one after so many others. */
   hold(after = 0): void {
-    this.passing = after;
-    this.gate = new Promise((resolve) => (this.open = resolve));
+    this.#passing = after;
+    this.#gate = new Promise((resolve) => (this.#open = resolve));
   }
 
   release(): void {
-    this.gate = null;
-    this.open();
+    this.#gate = null;
+    this.#open();
   }
 
   readonly between = (ports: SupervisorPorts): SupervisorPorts => {
     const { store } = ports;
     const wait = async (name: string, identity: string): Promise<void> => {
-      if (name !== this.held || identity !== this.identity || this.gate === null || this.passing-- !== 0) return;
+      if (name !== this.#held || identity !== this.#identity || this.#gate === null || this.#passing-- !== 0) return;
       this.isHolding = true;
-      await this.gate;
+      await this.#gate;
     };
     const get: StateStore["get"] = async (identity) => {
       const found = await store.get(identity);
@@ -49,7 +51,7 @@ class Reads {
     const newestVersion: StateStore["newestVersion"] = async (identity) => {
       const found = await store.newestVersion(identity);
       await wait("newestVersion", identity);
-      const isDamaged = this.isDamaged && identity === this.identity;
+      const isDamaged = this.isDamaged && identity === this.#identity;
       return isDamaged && found !== undefined ? { ...found, isIntact: false } : found;
     };
     const proxy = new Proxy(store, {

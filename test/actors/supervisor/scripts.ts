@@ -147,6 +147,15 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     behaviour: () => ({ runMs: 4_000 }),
     seconds: 66,
   },
+  "interval that can be started now and then": {
+    jobs: [job("a", "@every 20s")],
+    // Of each three starts that are tried the first two fail.
+    behaviour: ({ attemptId }) =>
+      Number(/\d+$/.exec(attemptId)?.[0] ?? 0) % 3 === 0
+        ? { runMs: 1_000 }
+        : { refusal: { code: "command-not-found", message: "no such file" } },
+    seconds: 66,
+  },
   "interval that waits": {
     jobs: [job("a", "@every 10s", { policy: { concurrency: "forbid" } })],
     behaviour: () => ({ runMs: 25_000 }),
@@ -215,6 +224,21 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     deeds: { 5: { do: "run", identity: "a" }, 30: { do: "run", identity: "a" }, 31: { do: "cancel", identity: "a" } },
     answer: () => ({ answerMs: 4_000 }),
     seconds: 66,
+  },
+  once: {
+    jobs: [
+      job("a", "@at 2026-03-01T00:01:00", { policy: PATIENT }),
+      job("tried", "@at 2026-03-01T00:01:10", {
+        policy: PATIENT,
+        retry: { limit: 2, backoff: "5s", max_backoff: "5s" },
+      }),
+      webhook("asked", "@at 2026-03-01T00:01:00Z", { policy: PATIENT, window: { duration: "10s" } }),
+      job("past", "@at 2026-02-28T23:59:00"),
+      job("paused", "@at 2026-03-01T00:01:05", { policy: PATIENT }),
+    ],
+    behaviour: ({ env }) => ({ runMs: 2_000, exitCode: env["KRON_IDENTITY"] === "tried" ? 1 : 0 }),
+    deeds: { 40: { do: "pause", identity: "paused", forMs: 40_000 } },
+    seconds: 100,
   },
   retry: {
     jobs: [job("a", "*/2 * * * *", { policy: PATIENT, retry: { limit: 3, backoff: "5s", max_backoff: "15s" } })],

@@ -25,7 +25,7 @@ class Node {
   readonly startedOf = new Map<string, number>();
   mostArmed = 0;
   readonly supervisors: readonly Supervisor[];
-  private ids = 0;
+  #ids = 0;
 
   constructor(disk: MemoryDisk) {
     const host = new SimulatedHost(this.clock, () => ({ runMs: 1_000, exitCode: 0 }), {
@@ -37,7 +37,7 @@ class Node {
     });
     const runner = host.launcher(100);
     const gates = new Gates(runner);
-    gates.setLimit("process", MAX_ARMED);
+    gates.limitProcesses(MAX_ARMED);
     const term = requireOk(acquireMemoryLock(disk));
     const store = requireOk(openMemoryStore(term, disk));
     this.supervisors = RANGES.map((range) =>
@@ -52,7 +52,7 @@ class Node {
         versions: { tzVersion: "test", engineVersion: "test" },
         outputDirectory: "/nowhere",
         baseEnv: {},
-        newId: () => `attempt-${++this.ids}`,
+        newId: () => `attempt-${++this.#ids}`,
         onEvent: () => {
           this.mostArmed = Math.max(this.mostArmed, gates.armedCount);
         },

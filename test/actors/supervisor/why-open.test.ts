@@ -4,7 +4,7 @@ import type { SupervisorPorts } from "../../../src/actors/supervisor/port.js";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
 import { MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import type { WhyAnswer } from "../../../src/core/why/facts.js";
-import { readWhy } from "../../../src/krond/state/why.js";
+import { readWhy } from "../../../src/operations/records/why.js";
 import { acquireMemoryLock } from "../../../src/persist/lock.js";
 import { openMemoryStore } from "../../../src/persist/memory/store.js";
 import type { Batch, StateStore } from "../../../src/persist/store.js";

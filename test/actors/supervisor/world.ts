@@ -81,7 +81,7 @@ export class World {
   readonly events: SupervisorEvent[] = [];
   readonly requests: ProcessArm[] = [];
   fatal: KronError | null = null;
-  private process: {
+  #process: {
     readonly supervisor: Supervisor;
     readonly term: LockTerm;
     readonly launcher: SimulatedLauncher;
@@ -90,34 +90,36 @@ export class World {
     readonly die: () => void;
     isAlive: boolean;
   } | null = null;
-  private ids = 0;
+  #ids = 0;
+  readonly #options: WorldOptions;
 
-  constructor(private readonly options: WorldOptions = {}) {
+  constructor(options: WorldOptions = {}) {
+    this.#options = options;
     this.clock = new SimulatedClock({ startAt: options.startAt ?? START });
     this.host = new WatchedHost(this.clock, (request) => {
       this.requests.push(request);
       return { runMs: 10_000, exitCode: 0, ...options.behaviour?.(request) };
     });
     this.host.onBegin = ({ attemptId, env }) =>
-      this.noteBegin(attemptId, env["KRON_IDENTITY"] ?? "", env["KRON_PERIOD_ID"] ?? "");
+      this.#noteBegin(attemptId, env["KRON_IDENTITY"] ?? "", env["KRON_PERIOD_ID"] ?? "");
   }
 
   get supervisor(): Supervisor {
-    if (this.process === null) throw new Error("no daemon runs");
-    return this.process.supervisor;
+    if (this.#process === null) throw new Error("no daemon runs");
+    return this.#process.supervisor;
   }
 
   async boot(definitions: readonly JobDefinition[] | "as-stored", settings: Partial<Settings> = {}): Promise<void> {
     const term = requireOk(acquireMemoryLock(this.disk));
-    const launcher = this.host.launcher(this.options.maxArmed);
-    const dispatcher = this.dispatcherOf();
+    const launcher = this.host.launcher(this.#options.maxArmed);
+    const dispatcher = this.#dispatcherOf();
     let die = (): void => {};
     const died = new Promise<void>((resolve) => {
       die = resolve;
     });
     const life = { isAlive: true, died, die };
     const ports: SupervisorPorts = {
-      clock: this.clockOf(life),
+      clock: this.#clockOf(life),
       store: requireOk(openMemoryStore(term, this.disk)),
       term,
       runner: new RunnerRouter(launcher, dispatcher),
@@ -126,12 +128,12 @@ export class World {
       versions: { tzVersion: "test", engineVersion: "test" },
       outputDirectory: "/nowhere",
       baseEnv: { PATH: "/usr/bin:/bin", LANG: "C.UTF-8" },
-      newId: () => `attempt-${++this.ids}`,
+      newId: () => `attempt-${++this.#ids}`,
       onEvent: (event) => this.events.push(event),
     };
-    const supervisor = createSupervisor(this.options.between?.(ports) ?? ports);
+    const supervisor = createSupervisor(this.#options.between?.(ports) ?? ports);
     this.fatal = null;
-    this.process = Object.assign(life, { supervisor, term, launcher, dispatcher });
+    this.#process = Object.assign(life, { supervisor, term, launcher, dispatcher });
     void supervisor.failed.then((error) => {
       if (life.isAlive) this.fatal = error;
     });
@@ -139,39 +141,39 @@ export class World {
   }
 
   get isRunning(): boolean {
-    return this.process !== null;
+    return this.#process !== null;
   }
 
   /** The daemon ends as by SIGKILL: its timers never fire again, its gates close, its lock is free. */
   kill(): void {
-    if (this.process === null) return;
-    this.process.isAlive = false;
-    this.process.die();
-    this.process.launcher.die();
-    this.process.dispatcher.die();
-    this.process.term.release();
-    this.process = null;
+    if (this.#process === null) return;
+    this.#process.isAlive = false;
+    this.#process.die();
+    this.#process.launcher.die();
+    this.#process.dispatcher.die();
+    this.#process.term.release();
+    this.#process = null;
   }
 
   /** The launcher process alone dies, and is replaced. */
   loseLauncher(): void {
-    this.process?.launcher.loseProcess();
+    this.#process?.launcher.loseProcess();
   }
 
-  private dispatcherOf(): SimulatedDispatcher {
+  #dispatcherOf(): SimulatedDispatcher {
     const answerOf = (request: RequestArm): SimulatedAnswer => {
-      return { answerMs: 2_000, status: 200, ...this.options.answer?.(request) };
+      return { answerMs: 2_000, status: 200, ...this.#options.answer?.(request) };
     };
     return new SimulatedDispatcher(this.clock, answerOf, {
       sent: ({ attemptId, identity, periodId }) => {
         this.inFlight.add(attemptId);
-        this.noteBegin(attemptId, identity, periodId);
+        this.#noteBegin(attemptId, identity, periodId);
       },
       ended: ({ attemptId }) => void this.inFlight.delete(attemptId),
     });
   }
 
-  private noteBegin(attemptId: string, identity: string, periodId: string): void {
+  #noteBegin(attemptId: string, identity: string, periodId: string): void {
     const key = documentKey(identity);
     const text = this.disk.documents.get(key)?.text;
     const onRecord = text === undefined ? [] : activeStates(requireOk(parseDocument(text, key)));
@@ -179,7 +181,7 @@ export class World {
     this.begun.push({ attemptId, identity, periodId, at: this.clock.now(), bootId: this.host.bootId, isOnRecord });
   }
 
-  private clockOf(life: { readonly isAlive: boolean }): Clock {
+  #clockOf(life: { readonly isAlive: boolean }): Clock {
     return {
       now: () => this.clock.now(),
       monotonicMs: () => this.clock.monotonicMs(),
@@ -198,8 +200,8 @@ export class World {
   async settle(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     // What is fatal ends the waiting as well; the test looks at `fatal`.
-    if (this.process === null) return;
-    await Promise.race([this.process.supervisor.whenIdle().catch(() => undefined), this.process.died]);
+    if (this.#process === null) return;
+    await Promise.race([this.#process.supervisor.whenIdle().catch(() => undefined), this.#process.died]);
   }
 
   document(identity: string): StateDocument {

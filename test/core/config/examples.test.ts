@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { lintWarnings } from "../../../src/core/config/lint/lint.js";
 import { configFormatOf, readConfigText } from "../../../src/core/config/readers.js";
 import { compileRule } from "../../../src/core/decision/compile.js";
@@ -18,12 +18,12 @@ const files = readdirSync(EXAMPLES).flatMap((name) => {
 describe.each(files)("examples/$name", ({ name, format }) => {
   const reading = readConfigText(format, name, readFileSync(new URL(name, EXAMPLES), "utf8"));
 
-  it("has jobs and no problems", () => {
+  test("has jobs and no problems", () => {
     expect(reading.problems).toEqual([]);
     expect(reading.jobs.length).toBeGreaterThan(3);
   });
 
-  it("runs nothing that is more than a print, a pause or a date", () => {
+  test("runs nothing that is more than a print, a pause or a date", () => {
     const programs = reading.jobs.map(({ definition: { target } }) =>
       target.kind === "process" ? target.argv[0]?.split(/[ ;]/)[0] : target.kind,
     );
@@ -32,7 +32,7 @@ describe.each(files)("examples/$name", ({ name, format }) => {
     ).toEqual([]);
   });
 
-  it("shows something within two minutes of any moment", () => {
+  test("shows something within two minutes of any moment", () => {
     const rules = reading.jobs.map(({ definition }) => compileRule(definition));
     const chosen = rules.flatMap((rule) =>
       [...rule.schedule.between(AT, AT + 2 * MINUTE_MS)].map((nominalAt) => decide(rule, nominalAt).chosenAt),
@@ -41,7 +41,7 @@ describe.each(files)("examples/$name", ({ name, format }) => {
   });
 });
 
-it("the unschedulable job of the example is one, and lint says so beforehand", () => {
+test("the unschedulable job of the example is one, and lint says so beforehand", () => {
   const text = readFileSync(new URL("krond.yaml", EXAMPLES), "utf8");
   const rules = readConfigText("yaml", "krond.yaml", text).jobs.map(({ definition }) => compileRule(definition));
   const excluded = lintWarnings(rules, AT).filter(
@@ -50,7 +50,7 @@ it("the unschedulable job of the example is one, and lint says so beforehand", (
   expect(excluded.flatMap(({ identities }) => identities)).toEqual(["demo/impossible"]);
 });
 
-it("formats are told by the names of files", () => {
+test("formats are told by the names of files", () => {
   const names = ["a.yaml", "a.yml", "a.kron", "a.jsonl", "a.json", "a.yaml.bak", "yaml", "a.constructor", ".kron"];
   expect(names.map(configFormatOf)).toEqual(["yaml", "yaml", "kron", "jsonl", null, null, null, null, "kron"]);
 });

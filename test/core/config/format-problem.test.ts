@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { formatPath, formatProblem } from "../../../src/core/config/format-problem.js";
 import { LineIndex, type LocatedProblem } from "../../../src/core/config/located.js";
 
@@ -8,23 +8,23 @@ function problem(more: Partial<LocatedProblem> = {}): LocatedProblem {
 }
 
 describe("a problem as it is shown", () => {
-  it("place, field, message, line, caret, hint", () => {
+  test("place, field, message, line, caret, hint", () => {
     expect(formatProblem(problem(), "    bad: 1")).toBe(
       ["a.yaml:3:5: error: policy.deadline: is wrong", "      bad: 1", "      ^^^", "  hint: write 1s"].join("\n"),
     );
   });
 
-  it("without the line, the hint and the field", () => {
+  test("without the line, the hint and the field", () => {
     const bare = { code: "file-syntax" as const, message: "is wrong", path: [] };
     expect(formatProblem(problem({ problem: bare }), null)).toBe("a.yaml:3:5: error: is wrong");
   });
 
-  it("a warning, in colour", () => {
-    const text = formatProblem(problem(), "    bad: 1", { color: true, severity: "warning" });
+  test("in colour", () => {
+    const text = formatProblem(problem(), "    bad: 1", { color: true });
     expect(text.split("\n")).toEqual([
-      "\u001b[1ma.yaml:3:5\u001b[0m: \u001b[1;33mwarning:\u001b[0m policy.deadline: is wrong",
+      "\u001b[1ma.yaml:3:5\u001b[0m: \u001b[1;31merror:\u001b[0m policy.deadline: is wrong",
       "      bad: 1",
-      "      \u001b[1;33m^^^\u001b[0m",
+      "      \u001b[1;31m^^^\u001b[0m",
       "  hint: write 1s",
     ]);
   });
@@ -44,18 +44,18 @@ describe("a problem as it is shown", () => {
       [`  ...${"x".repeat(60)}BAD${"y".repeat(97)}...`, `     ${" ".repeat(60)}^^^`],
     ],
   ];
-  it.each(carets)("%s", (_title, line, column, length, shown) => {
+  test.each(carets)("%s", (_title, line, column, length, shown) => {
     const [, ...rest] = formatProblem(problem({ column, length }), line).split("\n");
     expect(rest.slice(0, 2)).toEqual(shown);
   });
 
-  it("nothing in a file speaks to the terminal", () => {
+  test("nothing in a file speaks to the terminal", () => {
     const told = { code: "field-range" as const, message: "\u001b[2J", path: ["\u0007"], hint: "\u009b1m\u202e" };
     const text = formatProblem(problem({ problem: told, file: "\u001b]0;x\u0007" }), "\u001b[31m\r\u0000x");
     expect(text).not.toMatch(/[^\P{C}\n\t]/u);
   });
 
-  it.each([
+  test.each([
     [["policy", "deadline"], "policy.deadline"],
     [["command", 2], "command[2]"],
     [[], ""],
@@ -74,11 +74,11 @@ describe("lines of a text", () => {
     [5, 7, 3, 1, 2],
     [7, 7, 3, 3, 1],
   ];
-  it.each(rows)("%i to %i", (start, end, line, column, length) => {
+  test.each(rows)("%i to %i", (start, end, line, column, length) => {
     expect(new LineIndex(text).placeOf({ start, end })).toEqual({ line, column, length });
   });
 
-  it("without their ends", () => {
+  test("without their ends", () => {
     const lines = new LineIndex(text);
     expect([1, 2, 3, 4].map((line) => lines.lineText(line))).toEqual(["ab", "", "cd", null]);
   });

@@ -1,6 +1,6 @@
 /** R12: the readers of configuration answer every text with jobs or problems, never with an exception. */
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../src/core/base/limits.js";
 import { formatProblem } from "../../../src/core/config/format-problem.js";
 import { type ConfigReading, LineIndex } from "../../../src/core/config/located.js";
@@ -151,31 +151,31 @@ jobs:
 const FORMATS: readonly ConfigFormat[] = ["yaml", "kron", "jsonl"];
 
 describe.each(FORMATS)("R12: %s", (format) => {
-  it("the text that is damaged below is sound", () => {
+  test("the text that is damaged below is sound", () => {
     expect(readConfigText(format, "f", SOUND[format]).problems).toEqual([]);
   });
 
-  it("any text", () => {
+  test("any text", () => {
     fc.assert(
       fc.property(anyText, (text) => expectSound(text, readConfigText(format, "f", text))),
       RUNS,
     );
   });
 
-  it("damaged texts", () => {
+  test("damaged texts", () => {
     fc.assert(
       fc.property(damaged(SOUND[format]), (text) => expectSound(text, readConfigText(format, "f", text))),
       RUNS,
     );
   });
 
-  it("what cannot be a job alone is none among others either: a line or item is judged by itself", () => {
+  test("what cannot be a job alone is none among others either: a line or item is judged by itself", () => {
     const [first = ""] = SOUND[format].split("\n").filter((line) => !line.startsWith("#"));
     expect(readConfigText(format, "f", `${SOUND[format]}${first.slice(0, -2)}`).problems.length).toBeGreaterThan(0);
   });
 });
 
-it("R12: YAML in batches, damaged", () => {
+test("R12: YAML in batches, damaged", () => {
   fc.assert(
     fc.property(damaged(SOUND.yaml), (text) => expectSound(text, readYamlConfig("f", text, { wholeChars: 0 }))),
     RUNS,
@@ -219,7 +219,7 @@ describe("R12: raw data of any shape", () => {
     }),
   }));
 
-  it("is a definition or a list of problems", () => {
+  test("is a definition or a list of problems", () => {
     fc.assert(
       fc.property(value, value, (raw, more) => {
         const base = { identity: "a", schedule: "@daily", command: ["x"] };
@@ -238,7 +238,7 @@ describe("R12: raw data of any shape", () => {
     );
   });
 
-  it("numbers beyond what a list may hold of wrong things do not multiply the work", () => {
+  test("numbers beyond what a list may hold of wrong things do not multiply the work", () => {
     const many = 30_000;
     const names = Array.from({ length: many }, (_, i) => [`k${i}`, 1] as const);
     const raws = [

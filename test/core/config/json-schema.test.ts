@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { jobJsonSchema } from "../../../src/core/config/json-schema.js";
@@ -9,12 +9,12 @@ import { JOB_SHAPE } from "../../../src/core/job/shape.js";
 type Schema = Record<string, unknown>;
 
 describe("the JSON Schema for editors", () => {
-  it("docs/krond.schema.json is current; `vitest -u` writes it anew", async () => {
+  test("docs/krond.schema.json is current; `vitest -u` writes it anew", async () => {
     const text = `${JSON.stringify(jobJsonSchema(), null, 2)}\n`;
     await expect(text).toMatchFileSnapshot("../../../docs/krond.schema.json");
   });
 
-  it("is 2020-12 and knows every field of a file and of a job, each with a description", () => {
+  test("is 2020-12 and knows every field of a file and of a job, each with a description", () => {
     const schema = jobJsonSchema() as { $schema: string; properties: Schema; $defs: { Job: { properties: Schema } } };
     expect(schema.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
     expect(Object.keys(schema.properties).sort()).toEqual(["calendars", "defaults", "jobs", ...SETTING_NAMES].sort());
@@ -23,10 +23,10 @@ describe("the JSON Schema for editors", () => {
     expect(silent).toEqual([]);
   });
 
-  it("accepts the example, and refuses what the reader refuses by its shape", () => {
+  test("accepts the example, and refuses what the reader refuses by its shape", () => {
     const schema = jobJsonSchema() as { $defs: { Job: { allOf?: unknown } } };
     expect(schema.$defs.Job.allOf).toEqual([
-      { oneOf: [{ required: ["schedule"] }, { required: ["every"] }] },
+      { oneOf: [{ required: ["schedule"] }, { required: ["every"] }, { required: ["at"] }] },
       { oneOf: [{ required: ["command"] }, { required: ["http"] }] },
     ]);
     // zod reads everything of JSON Schema but alternatives beside `properties`.

@@ -1,6 +1,6 @@
 import { CronExpressionParser } from "cron-parser";
 import { Cron } from "croner";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseKronCron } from "../../../src/core/cron/kron-dialect.js";
 import { compileSchedule } from "../../../src/core/cron/schedule.js";
 import { formatInstant, HOUR_MS } from "../../../src/core/time/instant.js";
@@ -76,7 +76,7 @@ function isNearChange(changes: readonly number[], at: number | null): boolean {
 }
 
 describe.each(PEERS)("$name agrees with S3 away from clock changes", ({ find, except }) => {
-  it.each(ZONES)("%s, 2024-2034", (zoneId) => {
+  test.each(ZONES)("%s, 2024-2034", (zoneId) => {
     const changes = transitionsOf(zoneId, FROM, Date.UTC(2040, 0, 1));
     const expressions = EXPRESSIONS.filter((cron) => !except.includes(cron));
     const cases = expressions.flatMap((cron, i) => instants(12, i + 1).map((after) => ({ cron, after })));
@@ -93,7 +93,7 @@ describe.each(PEERS)("$name agrees with S3 away from clock changes", ({ find, ex
 describe("known disagreements, each with its reason", () => {
   const SKIPPED = "runs a time that the gap skipped, later";
   const REPEATED = "passes over the second half of a repeated hour";
-  it.each([
+  test.each([
     {
       peer: "croner",
       find: croner,

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../src/core/base/limits.js";
 import type { CronFields } from "../../../src/core/cron/fields.js";
 import { parseKronCron } from "../../../src/core/cron/kron-dialect.js";
@@ -40,7 +40,7 @@ function expectWellFormed(fields: CronFields): void {
 }
 
 describe("the cron parsers take any text", () => {
-  it("kron: a result, never an exception; what is read is well-formed and can be searched", () => {
+  test("kron: a result, never an exception; what is read is well-formed and can be searched", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const result = parseKronCron(text);
@@ -57,7 +57,7 @@ describe("the cron parsers take any text", () => {
     );
   });
 
-  it("posix: a result, never an exception; what is read is well-formed and can be searched", () => {
+  test("posix: a result, never an exception; what is read is well-formed and can be searched", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const result = parsePosixCron(text);
@@ -74,7 +74,7 @@ describe("the cron parsers take any text", () => {
     );
   });
 
-  it("posix: every expression of the grammar is read, and read alike by the kron dialect where it may be", () => {
+  test("posix: every expression of the grammar is read, and read alike by the kron dialect where it may be", () => {
     fc.assert(
       fc.property(posixExpression, (text) => {
         fc.pre(text.length <= LIMITS.expressionChars);
@@ -86,7 +86,7 @@ describe("the cron parsers take any text", () => {
     );
   });
 
-  it("kron: most expressions of the grammar are read; the others never occur or have too large a step", () => {
+  test("kron: most expressions of the grammar are read; the others never occur or have too large a step", () => {
     const codes = new Map<string, number>();
     fc.assert(
       fc.property(cronExpression, (text) => {

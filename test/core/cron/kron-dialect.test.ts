@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { CronFields } from "../../../src/core/cron/fields.js";
 import { parseKronCron } from "../../../src/core/cron/kron-dialect.js";
 import { requireErr, requireOk } from "../../support/results.js";
@@ -20,7 +20,7 @@ const EVERY = {
 const MIDNIGHT = { ...EVERY, minutes: [0], hours: [0] };
 
 describe("kron dialect: what is read", () => {
-  it.each<{ text: string; fields: Omit<CronFields, "text"> }>([
+  test.each<{ text: string; fields: Omit<CronFields, "text"> }>([
     { text: "* * * * *", fields: EVERY },
     { text: "0 * * * *", fields: { ...EVERY, minutes: [0] } },
     { text: "*/15 * * * *", fields: { ...EVERY, minutes: [0, 15, 30, 45] } },
@@ -113,12 +113,12 @@ describe("kron dialect: what is read", () => {
     expect(requireOk(parseKronCron(text))).toEqual({ ...fields, text });
   });
 
-  it("keeps the text as written, without outer blanks", () => {
+  test("keeps the text as written, without outer blanks", () => {
     expect(requireOk(parseKronCron(" \t0\t 0  * * MON \t")).text).toBe("0\t 0  * * MON");
     expect(requireOk(parseKronCron("  @Daily ")).text).toBe("@Daily");
   });
 
-  it("reads an expression of 256 characters, and none longer", () => {
+  test("reads an expression of 256 characters, and none longer", () => {
     const minutes = `${"0,".repeat(123)}10`;
     expect(requireOk(parseKronCron(`${minutes} * * * *`)).minutes).toEqual([0, 10]);
     expect(`${minutes} * * * *`.length).toBe(256);
@@ -128,7 +128,7 @@ describe("kron dialect: what is read", () => {
 });
 
 describe("kron dialect: what is refused, where, and what to write instead", () => {
-  it.each([
+  test.each([
     // Whole expressions.
     { text: "", code: "cron-syntax", at: "", hint: "write five fields: minute hour day month weekday, like 0 3 * * *" },
     {
@@ -304,7 +304,7 @@ describe("kron dialect: what is refused, where, and what to write instead", () =
     expect(problem.path).toEqual([]);
   });
 
-  it.each([
+  test.each([
     { text: "  0 0 * * 9", start: 10, message: "weekday field: 9 is out of range" },
     { text: "0 1,2,77 * * *", start: 6, message: "hour field: 77 is out of range" },
     { text: "0 0 30 2 *", start: 4, message: "the schedule never occurs: no month of 2 has a day of 30" },

@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseKronCron } from "../../../src/core/cron/kron-dialect.js";
 import { parsePosixCron } from "../../../src/core/cron/posix-dialect.js";
 import { requireErr, requireOk } from "../../support/results.js";
 
 describe("posix dialect: the grammar of the Declarative Scheduler specification", () => {
-  it.each([
+  test.each([
     { text: "0 0 * * *", fields: { minutes: [0], hours: [0], dayIsStar: true, weekdayIsStar: true } },
     { text: "15 3 * * 1-5", fields: { minutes: [15], hours: [3], weekdays: [1, 2, 3, 4, 5], weekdayIsStar: false } },
     { text: "0,30 * * * *", fields: { minutes: [0, 30] } },
@@ -26,7 +26,7 @@ describe("posix dialect: the grammar of the Declarative Scheduler specification"
     expect(requireOk(parsePosixCron(text))).toMatchObject(fields);
   });
 
-  it.each([
+  test.each([
     // Rule 1: exactly five fields.
     { rule: 1, text: "", field: "expression", reason: "must not be empty" },
     { rule: 1, text: " \t", field: "expression", reason: "must not be empty" },
@@ -90,7 +90,7 @@ describe("posix dialect: the grammar of the Declarative Scheduler specification"
     expect(problem.message).toBe(`Invalid cron expression "${text}": ${field} field ${reason}`);
   });
 
-  it.each([
+  test.each([
     { text: "1 2 99 4 5", fieldValue: "99" },
     { text: "1 2 3 jan,feb 5", fieldValue: "jan,feb" },
     { text: "1 2 3", fieldValue: "1 2 3" },
@@ -98,7 +98,7 @@ describe("posix dialect: the grammar of the Declarative Scheduler specification"
     expect(requireErr(parsePosixCron(text)).fieldValue).toBe(fieldValue);
   });
 
-  it.each([["0 0 * * *"], ["15 3 * * 1-5"], ["0,30 * * * *"], ["0 12 14 2 *"], ["5,5,1-3 0-23 1-31 1-12 0-6"]])(
+  test.each([["0 0 * * *"], ["15 3 * * 1-5"], ["0,30 * * * *"], ["0 12 14 2 *"], ["5,5,1-3 0-23 1-31 1-12 0-6"]])(
     "means the same in the kron dialect: %s",
     (text) => {
       expect(requireOk(parsePosixCron(text))).toEqual(requireOk(parseKronCron(text)));

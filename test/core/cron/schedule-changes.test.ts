@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { at, following, schedule, text } from "../../support/schedules.js";
 
 describe("S3: clock changes, default rule (a skipped time yields no period, a repeated one two)", () => {
-  it.each([
+  test.each([
     // New York, 2012-03-11: 02:00 → 03:00.
     {
       name: "hourly over the gap",

@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { DstRule } from "../../../src/core/time/dst.js";
 import { at, schedule, text } from "../../support/schedules.js";
 
 describe("S3: dst.gap and dst.overlap", () => {
   const berlin = "Europe/Berlin";
-  it.each<{ name: string; zone: string; cron: string; dst: DstRule; from: string; to: string; times: string[] }>([
+  test.each<{ name: string; zone: string; cron: string; dst: DstRule; from: string; to: string; times: string[] }>([
     {
       name: "gap skip",
       zone: berlin,

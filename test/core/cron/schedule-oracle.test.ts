@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseKronCron } from "../../../src/core/cron/kron-dialect.js";
 import { compileSchedule, type Schedule } from "../../../src/core/cron/schedule.js";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/core/time/instant.js";
@@ -107,7 +107,7 @@ function checkAround(zoneId: string, at: number, leastReachMs: number): void {
   }
 }
 
-/** The first, the last, and some between them, always the same. */
+/** The first, the last, and where more are asked for some between them, always the same. */
 function sampleOf(transitions: readonly number[], count: number): readonly number[] {
   if (transitions.length <= count) return transitions;
   const picked = Array.from({ length: count }, (_, i) => Math.round((i * (transitions.length - 1)) / (count - 1)));
@@ -132,24 +132,24 @@ const NOTABLE: readonly { readonly id: string; readonly at: string; readonly why
 ];
 
 describe("S3: brute force, minute by minute around clock changes", () => {
-  it.each(NOTABLE)("$id, $at: $why", ({ id, at }) => {
+  test.each(NOTABLE)("$id, $at: $why", ({ id, at }) => {
     checkAround(id, Date.parse(at), WIDE_MS);
   });
 
-  it.each(PECULIAR_ZONES)(`$id, ${IS_LONG ? "every change" : "some changes"} 1970-2100 ($why)`, ({ id }) => {
+  test.each(PECULIAR_ZONES)(`$id, ${IS_LONG ? "every change" : "some changes"} 1970-2100 ($why)`, ({ id }) => {
     const transitions = transitionsOf(id, 0, UNTIL);
-    for (const at of IS_LONG ? transitions : sampleOf(transitions, 3)) checkAround(id, at, WIDE_MS);
+    for (const at of IS_LONG ? transitions : sampleOf(transitions, 2)) checkAround(id, at, WIDE_MS);
     checkAround(id, Date.UTC(2026, 6, 1), NARROW_MS);
   });
 
-  it("one change of every zone that has any in a year of its own", () => {
+  test("one change of every zone that has any in a year of its own", () => {
     for (const [i, id] of ALL_ZONES.entries()) {
       const fromAt = Date.UTC(1970 + ((i * 7) % 130), 0, 1);
       for (const at of transitionsOf(id, fromAt, fromAt + 400 * DAY_MS).slice(0, 1)) checkAround(id, at, NARROW_MS);
     }
   });
 
-  it.each(IS_LONG ? ALL_ZONES : [])("%s, every change 1970-2100", (id) => {
+  test.each(IS_LONG ? ALL_ZONES : [])("%s, every change 1970-2100", (id) => {
     for (const at of transitionsOf(id, 0, UNTIL)) checkAround(id, at, NARROW_MS);
   });
 });

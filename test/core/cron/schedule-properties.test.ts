@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseKronCron } from "../../../src/core/cron/kron-dialect.js";
 import { compileSchedule, type Schedule } from "../../../src/core/cron/schedule.js";
 import { DAY_MS, MINUTE_MS } from "../../../src/core/time/instant.js";
@@ -31,7 +31,7 @@ function take(from: Schedule, after: number, count: number): number[] {
 }
 
 describe("S3: properties of nominal times", () => {
-  it("next is strictly later and matches; nothing lies between", () => {
+  test("next is strictly later and matches; nothing lies between", () => {
     fc.assert(
       fc.property(schedule, instant, (compiled, after) => {
         const next = compiled.next(after);
@@ -45,7 +45,7 @@ describe("S3: properties of nominal times", () => {
     );
   });
 
-  it("previous is not later and matches; nothing lies between", () => {
+  test("previous is not later and matches; nothing lies between", () => {
     fc.assert(
       fc.property(schedule, instant, (compiled, at) => {
         const previous = compiled.previous(at);
@@ -58,7 +58,7 @@ describe("S3: properties of nominal times", () => {
     );
   });
 
-  it("next and previous are inverse", () => {
+  test("next and previous are inverse", () => {
     fc.assert(
       fc.property(schedule, instant, (compiled, start) => {
         const [first, second] = take(compiled, start, 2);
@@ -71,7 +71,7 @@ describe("S3: properties of nominal times", () => {
     );
   });
 
-  it("between is next, repeated, and strictly increasing", () => {
+  test("between is next, repeated, and strictly increasing", () => {
     fc.assert(
       fc.property(schedule, instant, (compiled, from) => {
         const repeated = take(compiled, from - 1, 20);
@@ -85,7 +85,7 @@ describe("S3: properties of nominal times", () => {
     );
   });
 
-  it("matches agrees with next one millisecond earlier, at any whole minute", () => {
+  test("matches agrees with next one millisecond earlier, at any whole minute", () => {
     fc.assert(
       fc.property(schedule, instant, (compiled, at) => {
         const minute = Math.floor(at / MINUTE_MS) * MINUTE_MS;
@@ -96,7 +96,7 @@ describe("S3: properties of nominal times", () => {
     );
   });
 
-  it("the order of questions does not change the answers", () => {
+  test("the order of questions does not change the answers", () => {
     fc.assert(
       fc.property(schedule, fc.array(instant, { minLength: 2, maxLength: 8 }), (compiled, instants) => {
         const forwards = instants.map((at) => [compiled.next(at), compiled.previous(at)]);
@@ -107,7 +107,7 @@ describe("S3: properties of nominal times", () => {
     );
   });
 
-  it("S11: two nominal times are never closer on the wall than the smallest gap", () => {
+  test("S11: two nominal times are never closer on the wall than the smallest gap", () => {
     fc.assert(
       fc.property(cronExpression, instant, (expression, start) => {
         const fields = parseKronCron(expression);

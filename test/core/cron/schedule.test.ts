@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type CronFields, isImpossible } from "../../../src/core/cron/fields.js";
 import { parsePosixCron } from "../../../src/core/cron/posix-dialect.js";
 import { compileSchedule, type Schedule } from "../../../src/core/cron/schedule.js";
@@ -13,7 +13,7 @@ function posix(expression: string, zoneId = "UTC"): Schedule {
 }
 
 describe("next: strictly after", () => {
-  it.each([
+  test.each([
     { name: "the next minute", cron: "* * * * *", after: "2026-03-01T00:00:00Z", next: "2026-03-01T00:01:00Z" },
     { name: "within a minute", cron: "* * * * *", after: "2026-03-01T00:00:00.001Z", next: "2026-03-01T00:01:00Z" },
     {
@@ -105,7 +105,7 @@ describe("next: strictly after", () => {
 });
 
 describe("previous: inclusive", () => {
-  it.each([
+  test.each([
     { name: "itself", cron: "*/5 * * * *", from: "2026-03-01T00:05:00Z", previous: "2026-03-01T00:05:00Z" },
     {
       name: "within its minute",
@@ -146,7 +146,7 @@ describe("previous: inclusive", () => {
 const ALL_OF_MARCH = Array.from({ length: 31 }, (_, i) => i + 1);
 
 describe("day of month and day of week", () => {
-  it.each([
+  test.each([
     { name: "both *: every day", cron: "0 0 * * *", month: "2026-03", days: ALL_OF_MARCH },
     { name: "only the weekday", cron: "0 0 * * 1", month: "2026-03", days: [2, 9, 16, 23, 30] },
     { name: "only the day", cron: "0 0 15 * *", month: "2026-03", days: [15] },
@@ -172,7 +172,7 @@ describe("day of month and day of week", () => {
 });
 
 describe("between: [from, to)", () => {
-  it.each([
+  test.each([
     {
       name: "includes its start, excludes its end",
       from: "2026-03-01T00:00:00Z",
@@ -199,7 +199,7 @@ describe("the supported instants", () => {
   const { fromAt, untilAt } = SUPPORTED_INSTANTS;
   const everyMinute = { UTC: schedule("* * * * *"), "America/New_York": schedule("* * * * *", "America/New_York") };
 
-  it.each([
+  test.each([
     { name: "the first of all", found: everyMinute.UTC.previous(fromAt), expected: fromAt },
     { name: "nothing before the first", found: everyMinute.UTC.previous(fromAt - 1), expected: null },
     { name: "the first is found from before", found: everyMinute.UTC.next(fromAt - 1), expected: fromAt },
@@ -258,14 +258,14 @@ describe("the supported instants", () => {
     expect(found).toBe(expected);
   });
 
-  it("asked about no number at all, breaks", () => {
+  test("asked about no number at all, breaks", () => {
     expect(() => schedule("* * * * *").next(Number.NaN)).toThrow("invariant broken");
     expect(() => schedule("* * * * *").previous(Number.NaN)).toThrow("invariant broken");
   });
 });
 
 describe("S4: schedules that never occur", () => {
-  it.each([
+  test.each([
     { cron: "0 0 30 2 *", isNever: true },
     { cron: "0 0 30,31 2 *", isNever: true },
     { cron: "0 0 31 2,4,6,9,11 *", isNever: true },

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type CronFields, isImpossible } from "../../../src/core/cron/fields.js";
 import { parseKronCron } from "../../../src/core/cron/kron-dialect.js";
 import { compileSchedule } from "../../../src/core/cron/schedule.js";
@@ -37,7 +37,7 @@ function bruteForceGap(fields: CronFields): number {
 }
 
 describe("S11: the smallest gap between nominal times on the wall clock", () => {
-  it.each([
+  test.each([
     { cron: "* * * * *", gap: MINUTE_MS },
     { cron: "*/7 * * * *", gap: 4 * MINUTE_MS },
     { cron: "0 * * * *", gap: HOUR_MS },
@@ -74,13 +74,13 @@ describe("S11: the smallest gap between nominal times on the wall clock", () => 
     expect(gapOf(requireOk(parseKronCron(cron)))).toBe(gap);
   });
 
-  it("does not depend on the zone, and stays the same when asked again", () => {
+  test("does not depend on the zone, and stays the same when asked again", () => {
     const fields = requireOk(parseKronCron("30 2 * * SUN"));
     const compiled = compileSchedule(fields, zone("Europe/Berlin"), { gap: "next", overlap: "first" });
     expect([compiled.smallestGapMs, compiled.smallestGapMs]).toEqual([7 * DAY_MS, 7 * DAY_MS]);
   });
 
-  it("is what counting days and minutes finds", () => {
+  test("is what counting days and minutes finds", () => {
     fc.assert(
       fc.property(cronExpression, (expression) => {
         const fields = parseKronCron(expression);

@@ -7,6 +7,7 @@ import { explainDecision } from "../../../src/core/decision/explain.js";
 import type { CompiledRule, DecisionRecord } from "../../../src/core/decision/model.js";
 import { toDecisionRecord } from "../../../src/core/decision/record.js";
 import { readDecisionRecord } from "../../../src/core/decision/record-reader.js";
+import type { DstRule } from "../../../src/core/time/dst.js";
 
 /** Promises: a change to one of these files needs a new version of the decision contract. */
 interface GoldenFile {
@@ -43,8 +44,18 @@ interface MonthDays extends GoldenFile {
   }[];
 }
 
+interface OneTimes extends GoldenFile {
+  readonly schedules: readonly {
+    readonly schedule: string;
+    readonly timezone: string;
+    readonly dst: DstRule;
+    readonly nominal_time: string | null;
+  }[];
+}
+
 const published = golden("published-vectors.json");
 const monthDays = golden("month-days-v1.json") as MonthDays;
+const oneTimes = golden("one-times-v1.json") as OneTimes;
 const frozen = golden("decisions-v1.json");
 
 describe("published vectors, value for value", () => {
@@ -129,6 +140,23 @@ describe("S3: days in relation to their month, computed by another program", () 
   });
 
   test.each(monthDays.rows)("$name", ({ record }) => {
+    expect(recomputed(record)).toEqual(record);
+  });
+});
+
+describe("S3: schedules of one period, computed by another program", () => {
+  test("the file is the one that was frozen: 59 schedules, 31 decisions", () => {
+    expect([oneTimes.version, oneTimes.schedules.length, oneTimes.rows.length]).toEqual([1, 59, 31]);
+  });
+
+  test.each(oneTimes.schedules)("$schedule in $timezone, $dst", ({ nominal_time, ...text }) => {
+    const compiled = scheduleOf(text);
+    if (!compiled.ok) throw new Error(compiled.error.message);
+    const wanted = nominal_time === null ? [] : [Date.parse(nominal_time)];
+    expect([...compiled.value.between(0, Date.UTC(2199, 0))]).toEqual(wanted);
+  });
+
+  test.each(oneTimes.rows)("$name", ({ record }) => {
     expect(recomputed(record)).toEqual(record);
   });
 });

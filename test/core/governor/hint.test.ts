@@ -63,6 +63,11 @@ describe("what is refused", () => {
     ["a time of zero", { intervalMs: SECOND, ttlMs: 0 }, ["duration-range ttlMs"]],
     ["a negative time", { nextRunAt: NOW, ttlMs: -1 }, ["duration-range ttlMs"]],
     ["a time above 31 days", { intervalMs: SECOND, ttlMs: 31 * DAY + 1 }, ["duration-range ttlMs"]],
+    [
+      "half a millisecond, beyond which the instant lies",
+      { nextRunAt: NOW + HOUR, ttlMs: 1.5 },
+      ["duration-range ttlMs"],
+    ],
     ["an instant at its end", { nextRunAt: NOW + HOUR, ...TTL }, ["instant-range nextRunAt"]],
     ["an instant beyond its end", { nextRunAt: NOW + 2 * HOUR, ...TTL }, ["instant-range nextRunAt"]],
     ["an instant too far ahead", { nextRunAt: NOW + 31 * DAY - HOUR + 1 }, ["instant-range nextRunAt"]],

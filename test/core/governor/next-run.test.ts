@@ -338,3 +338,34 @@ describe("whatever the hints", () => {
     );
   });
 });
+
+describe("asked with Date objects", () => {
+  const date = (text: string): Date => new Date(`2026-03-28T${text}Z`);
+  const none = { lastRunAt: null, createdAt: null, pausedUntil: null };
+
+  test("answers with them, as with milliseconds", () => {
+    const endpoint = { baselineIntervalMs: 7_200_000, maxIntervalMs: 900_000 };
+    const now = date("12:00:00");
+    const hints = {
+      interval: { intervalMs: 30_000, expiresAt: date("13:00:00") },
+      oneshot: { nextRunAt: date("12:00:10"), expiresAt: date("12:30:00") },
+    };
+    const about = { ...none, endpoint, now, lastRunAt: now };
+    expect(nextRun({ ...about, hints })).toEqual({ at: date("12:00:10"), source: "ai-oneshot" });
+    const clamped = { at: date("12:15:00"), source: "clamped-max", clampedFrom: date("14:00:00") };
+    expect(nextRun({ ...about, hints: {} })).toEqual(clamped);
+    const paused = nextRun({ ...about, hints, pausedUntil: date("18:00:00") });
+    expect(paused).toEqual({ at: date("18:00:00"), source: "paused" });
+    expect(nextRun({ ...none, endpoint: {}, hints: {}, now })).toEqual({ at: null, source: null });
+  });
+
+  test("refuses what is no instant", () => {
+    const endpoint = { baselineIntervalMs: 60_000 };
+    const wrong = { ...none, endpoint, hints: {}, now: new Date("noon") };
+    expect(() => nextRun(wrong)).toThrow("all instants are to be valid Date objects");
+    const mixed = { ...wrong, now: date("12:00:00"), lastRunAt: 5 as unknown as Date };
+    expect(() => nextRun(mixed)).toThrow("all instants are to be valid Date objects");
+    const other = { ...wrong, now: 5 as unknown as Date, lastRunAt: date("12:00:00") };
+    expect(() => nextRun(other)).toThrow("all instants are to be valid Date objects");
+  });
+});

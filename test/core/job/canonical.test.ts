@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import { toDecisionRecord } from "../../../src/core/decision/record.js";
@@ -28,7 +28,7 @@ const definitions: fc.Arbitrary<JobDefinition> = fc
   });
 
 describe("canonical definition texts", () => {
-  it("are read without their shape being checked, to what the full reader gives", () => {
+  test("are read without their shape being checked, to what the full reader gives", () => {
     fc.assert(
       fc.property(definitions, (definition) => {
         const text = canonicalDefinitionText(definition);
@@ -40,7 +40,7 @@ describe("canonical definition texts", () => {
     );
   });
 
-  it("are taken apart without being parsed: rule, common part of the rule, suspension", () => {
+  test("are taken apart without being parsed: rule, common part of the rule, suspension", () => {
     fc.assert(
       fc.property(definitions, (definition) => {
         const text = canonicalDefinitionText(definition);
@@ -55,7 +55,7 @@ describe("canonical definition texts", () => {
     );
   });
 
-  it("S5: a rule compiled from the common part decides as the rule itself, record and all", () => {
+  test("S5: a rule compiled from the common part decides as the rule itself, record and all", () => {
     const versions = { tzVersion: "test", engineVersion: "test" };
     fc.assert(
       fc.property(definitions, fc.integer({ min: 0, max: 100_000 }), (definition, day) => {
@@ -72,7 +72,7 @@ describe("canonical definition texts", () => {
     );
   });
 
-  it("a common part that would be written differently now is not used", () => {
+  test("a common part that would be written differently now is not used", () => {
     const tail = '"schedule":"0 0 * * *","timezone":"UTC","dst":{"gap":"skip","overlap":"both"}';
     const rest = '"distribution":{"name":"uniform"},"seed":{"strategy":"stable","salt":""}';
     const whole = (duration: string): string => `${tail},"window":{"mode":"after","duration":"${duration}"},${rest}`;

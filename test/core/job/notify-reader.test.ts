@@ -36,6 +36,8 @@ describe("who is told, as it is written", () => {
   test.each<[name: string, rule: object]>([
     ["a command", { on: ["failure"], repeat: true, command: ["/bin/tell", "--now"] }],
     ["a mail", { late: "2h", mail: ["a@b.c"] }],
+    ["one who waits for several failures", { after: 3, mail: ["a@b.c"] }],
+    ["what an endpoint keeps sealed", { webhook: { ...HOOK, signature: { secret_sealed: "sealed:v1:AbC_-9" } } }],
     [
       "a webhook",
       { webhook: { ...HOOK, headers: { A: "b" }, header_env: { Authorization: "T" }, signature: { secret_env: "S" } } },
@@ -57,6 +59,16 @@ describe("what is wrong is told, with its place", () => {
     ["no time at all", [{ late: "0s", mail: "a" }], "notify.0.late: a timeout is longer than 0s"],
     ["nothing to tell", [{ on: [], mail: "a" }], "notify.0.on: nothing would ever be told"],
     ["an empty command", [{ command: [] }], "notify.0.command: the command is empty"],
+    [
+      "what nobody has sealed",
+      [{ webhook: { ...HOOK, signature: { secret_sealed: "hush" } } }],
+      "notify.0.webhook.signature.secret_sealed: that is nothing that this daemon has sealed",
+    ],
+    [
+      "two secrets",
+      [{ webhook: { ...HOOK, signature: { secret_file: "/a", secret_env: "B" } } }],
+      "notify.0.webhook.signature: a signature has a secret_file or a secret_env",
+    ],
     [
       "a NUL in an argument",
       [{ command: ["a", "\0"] }],

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   canonicalDefinitionText,
   canonicalRuleText,
@@ -12,7 +12,7 @@ import { requireOk } from "../../support/results.js";
 const SEED = { seed: 20261118, numRuns: 500 };
 
 describe("definitions and what a person would write", () => {
-  it("reading what was written back gives the same definition", () => {
+  test("reading what was written back gives the same definition", () => {
     fc.assert(
       fc.property(rawJobs, (raw) => {
         const definition = requireOk(readJobDefinition(raw));
@@ -22,7 +22,7 @@ describe("definitions and what a person would write", () => {
     );
   });
 
-  it("definitions are plain JSON data", () => {
+  test("definitions are plain JSON data", () => {
     fc.assert(
       fc.property(rawJobs, (raw) => {
         const definition = requireOk(readJobDefinition(raw));
@@ -32,7 +32,7 @@ describe("definitions and what a person would write", () => {
     );
   });
 
-  it("the canonical text does not depend on the order in which fields were written", () => {
+  test("the canonical text does not depend on the order in which fields were written", () => {
     fc.assert(
       fc.property(rawJobs, (raw) => {
         const turned = reversed(raw);
@@ -43,7 +43,7 @@ describe("definitions and what a person would write", () => {
     );
   });
 
-  it("the canonical text is spelled out, whatever was left to defaults", () => {
+  test("the canonical text is spelled out, whatever was left to defaults", () => {
     expect(textOf({ identity: "a", schedule: "@daily", command: ["x", "y z"] })).toBe(
       '{"identity":"a","schedule":"@daily","timezone":"UTC","dst":{"gap":"skip","overlap":"both"},' +
         '"window":{"mode":"after","duration":"0s"},"distribution":{"name":"uniform"},' +
@@ -68,7 +68,7 @@ describe("definitions and what a person would write", () => {
     ["environment", { env: { A: "1" } }, false],
     ["description", { description: "d" }, false],
   ];
-  it.each(changes)("a change of %s shows in the texts", (_title, more, isOfRule) => {
+  test.each(changes)("a change of %s shows in the texts", (_title, more, isOfRule) => {
     const [before, after] = [SAME, { ...SAME, ...more }].map((raw) => requireOk(readJobDefinition(raw)));
     const texts = [before, after].map((definition) => definition && canonicalDefinitionText(definition));
     const rules = [before, after].map((definition) => definition && canonicalRuleText(definition));

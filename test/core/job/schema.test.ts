@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { errorKind } from "../../../src/core/base/errors/registry.js";
 import { LIMITS } from "../../../src/core/base/limits.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
@@ -27,7 +27,7 @@ function isDeepFrozen(value: unknown): boolean {
 }
 
 describe("a definition that says only what it must", () => {
-  it("SPEC Inputs: gets the documented defaults", () => {
+  test("SPEC Inputs: gets the documented defaults", () => {
     expect(definitionOf({})).toEqual({
       identity: "a",
       schedule: "0 * * * *",
@@ -57,11 +57,12 @@ describe("a definition that says only what it must", () => {
     });
   });
 
-  it("a request gets its own defaults", () => {
+  test("a request gets its own defaults", () => {
     const { target } = requireOk(
       readJobDefinition({ identity: "a", schedule: "@daily", http: { url: "https://example.org/x" } }),
     );
     expect(target).toEqual({
+      by: "krond",
       kind: "http",
       url: "https://example.org/x",
       method: "GET",
@@ -145,7 +146,7 @@ describe("what is written and what it means", () => {
     ["S37: an identity of 512 bytes", { identity: "é".repeat(256) }, { identity: "é".repeat(256) }],
     ["S37: an identity may contain blanks and signs", { identity: " a b@c/ü🙂 " }, { identity: " a b@c/ü🙂 " }],
   ];
-  it.each(rows)("%s", (_title, raw, expected) => {
+  test.each(rows)("%s", (_title, raw, expected) => {
     expect(definitionOf(raw)).toMatchObject(expected);
   });
 
@@ -171,11 +172,11 @@ describe("what is written and what it means", () => {
     ],
     ["a numeric user", { user: "1000", group: "staff" }, { user: "1000", group: "staff" }],
   ];
-  it.each(targets)("command: %s", (_title, raw, expected) => {
+  test.each(targets)("command: %s", (_title, raw, expected) => {
     expect(definitionOf(raw).target).toMatchObject(expected);
   });
 
-  it("the result is frozen through and through, with everything in it", () => {
+  test("the result is frozen through and through, with everything in it", () => {
     const full = {
       window: { mode: "before", duration: "10m" },
       distribution: { name: "normal", sigma: "1m" },
@@ -190,7 +191,7 @@ describe("what is written and what it means", () => {
     expect(isDeepFrozen(definitionOf({}))).toBe(true);
   });
 
-  it("reading does not change what was handed in", () => {
+  test("reading does not change what was handed in", () => {
     const raw = { ...BASE, env: { B: "2", A: "1" }, tags: ["x"], window: { duration: "1m" } };
     const before = structuredClone(raw);
     readJobDefinition(raw);
@@ -341,7 +342,7 @@ const BAD: readonly [title: string, raw: Record<string, unknown>, problems: read
 ];
 
 describe("what is wrong, and where", () => {
-  it.each(BAD)("%s", (_title, raw, problems) => {
+  test.each(BAD)("%s", (_title, raw, problems) => {
     expect(problemsOf({ ...BASE, ...raw })).toEqual(problems);
   });
 
@@ -351,12 +352,12 @@ describe("what is wrong, and where", () => {
     ["a text", "x"],
     ["nothing", undefined],
   ];
-  it.each(notMappings)("a definition that is %s", (_title, raw) => {
+  test.each(notMappings)("a definition that is %s", (_title, raw) => {
     const read = readJobDefinition(raw);
     expect(read.ok).toBe(false);
   });
 
-  it("all problems are collected, of shape and of meaning alike", () => {
+  test("all problems are collected, of shape and of meaning alike", () => {
     const raw = {
       identity: "a\n",
       schedule: "61 * * * *",
@@ -375,7 +376,7 @@ describe("what is wrong, and where", () => {
     ]);
   });
 
-  it("S11: the message names both lengths", () => {
+  test("S11: the message names both lengths", () => {
     const read = readJobDefinition({ ...BASE, window: { duration: "2h" } });
     expect(read.ok ? [] : read.error.map(({ message }) => message)).toEqual([
       "window 2h exceeds the smallest gap between periods, 1h",
@@ -395,7 +396,7 @@ describe("what is wrong, and where", () => {
     [{ command: "echo 'a b'" }, 'write it as a list, ["echo","a b"], or add shell: true'],
     [{ distribution: { name: "skewEarly", shap: 1 } }, "did you mean shape?"],
   ];
-  it.each(hints)("%j: %s", (raw, hint) => {
+  test.each(hints)("%j: %s", (raw, hint) => {
     const read = readJobDefinition({ ...BASE, ...raw });
     expect(read.ok ? [] : read.error.map((problem) => problem.hint)).toEqual([hint]);
   });
@@ -421,7 +422,7 @@ describe("ERROR-MODEL: which category a wrong definition belongs to", () => {
     ["S11: windows that overlap", { window: { duration: "61m" } }, "ValidationError"],
     ["S37: an identity with a newline", { identity: "a\n" }, "ValidationError"],
   ];
-  it.each(rows)("%s", (_row, raw, category) => {
+  test.each(rows)("%s", (_row, raw, category) => {
     const read = readJobDefinition({ ...BASE, ...raw });
     expect(read.ok ? [] : read.error.map(({ code }) => errorKind(code).category)).toEqual([category]);
   });
@@ -481,11 +482,11 @@ describe("requests", () => {
       ["limit-exceeded http.headers"],
     ],
   ];
-  it.each(rows)("%s", (_title, http, problems) => {
+  test.each(rows)("%s", (_title, http, problems) => {
     expect(problemsOf({ identity: "a", schedule: "@daily", http })).toEqual(problems);
   });
 
-  it("what belongs to commands is refused", () => {
+  test("what belongs to commands is refused", () => {
     const raw = { identity: "a", schedule: "@daily", http: { url: URL_OK }, user: "x", timeout: "1s", env: {} };
     expect(problemsOf(raw)).toEqual(["field-conflict user", "field-conflict env", "field-conflict timeout"]);
   });
@@ -496,7 +497,7 @@ describe("defaults", () => {
     return requireOk(readJobDefinition({ ...BASE, ...more }, requireOk(readJobDefaults(defaults))));
   }
 
-  it("groups are merged key by key, and the job wins", () => {
+  test("groups are merged key by key, and the job wins", () => {
     const defaults = {
       timezone: "Europe/Berlin",
       window: { mode: "before", duration: "10m" },
@@ -565,17 +566,17 @@ describe("defaults", () => {
     ],
     ["tags are replaced", { tags: ["a"] }, { tags: ["b"] }, { tags: ["b"] }],
   ];
-  it.each(rows)("%s", (_title, defaults, job, expected) => {
+  test.each(rows)("%s", (_title, defaults, job, expected) => {
     expect(withDefaults(defaults, job)).toMatchObject(expected);
   });
 
-  it("what belongs to commands does not reach requests", () => {
+  test("what belongs to commands does not reach requests", () => {
     const defaults = requireOk(readJobDefaults({ user: "a", shell: true, timeout: "1s", output: { keep: 1 } }));
     const read = readJobDefinition({ identity: "a", schedule: "@daily", http: { url: "http://a.b/" } }, defaults);
     expect(requireOk(read).target.kind).toBe("http");
   });
 
-  it("S11: a window from the defaults that does not fit is told of the schedule", () => {
+  test("S11: a window from the defaults that does not fit is told of the schedule", () => {
     const read = readJobDefinition(BASE, requireOk(readJobDefaults({ window: { duration: "2h" } })));
     expect(read.ok ? [] : read.error.map(({ code, path }) => [code, ...path])).toEqual([
       ["window-overlap", "schedule"],
@@ -593,7 +594,7 @@ describe("defaults", () => {
     ],
     ["a list", [], ["field-type "]],
   ];
-  it.each(bad)("checked once, by themselves: %s", (_title, defaults, problems) => {
+  test.each(bad)("checked once, by themselves: %s", (_title, defaults, problems) => {
     const read = readJobDefaults(defaults);
     expect(read.ok ? [] : read.error.map(({ code, path }) => `${code} ${path.join(".")}`)).toEqual(problems);
   });
@@ -604,7 +605,7 @@ describe("keys with a meaning to JavaScript are inert", () => {
     '{"identity":"a","schedule":"@daily","command":["x"],"__proto__":{"shell":true},"constructor":1,"env":{"__proto__":"x"}}',
   ) as unknown;
 
-  it("they are refused, and change nothing", () => {
+  test("they are refused, and change nothing", () => {
     expect(problemsOf(hostile)).toEqual([
       "field-unknown env.__proto__",
       "field-unknown __proto__",
@@ -613,7 +614,7 @@ describe("keys with a meaning to JavaScript are inert", () => {
     expect(({} as Record<string, unknown>)["shell"]).toBeUndefined();
   });
 
-  it("a request's headers likewise", () => {
+  test("a request's headers likewise", () => {
     const raw = JSON.parse(
       '{"identity":"a","schedule":"@daily","http":{"url":"http://a.b/","headers":{"__proto__":"x"}}}',
     );
@@ -621,7 +622,7 @@ describe("keys with a meaning to JavaScript are inert", () => {
   });
 });
 
-it("S37: readers that make reserved identities may use them", () => {
+test("S37: readers that make reserved identities may use them", () => {
   const raw = { ...BASE, identity: "crontab:root:0123456789ab" };
   expect(requireOk(readJobDefinition(raw, undefined, { mayUseReservedPrefix: true })).identity).toBe(raw.identity);
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { memoised } from "../../../src/core/base/memo.js";
 import { splitWords } from "../../../src/core/base/words.js";
 import { formatSize, parseSize } from "../../../src/core/job/size.js";
@@ -23,11 +23,11 @@ describe("splitting a command into words", () => {
     ["a;b && c | d > e", ["a;b", "&&", "c", "|", "d", ">", "e"]],
     ["a\nb", ["a\nb"]],
   ];
-  it.each(rows)("%j", (command, words) => {
+  test.each(rows)("%j", (command, words) => {
     expect(requireOk(splitWords(command)).map(({ text }) => text)).toEqual(words);
   });
 
-  it.each([
+  test.each([
     ["a 'b", 2],
     ['"', 0],
     [`a 'b' "c 'd'`, 6],
@@ -35,7 +35,7 @@ describe("splitting a command into words", () => {
     expect(requireErr(splitWords(command)).span).toEqual({ start, end: start + 1 });
   });
 
-  it("every word is where it says it is, and nothing else is there", () => {
+  test("every word is where it says it is, and nothing else is there", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("a", " ", "'", '"', "\t", "\\") }), (command) => {
         const words = splitWords(command);
@@ -60,19 +60,19 @@ describe("sizes", () => {
     ["1GiB", 1_073_741_824, "1GiB"],
     ["2GB", 2_000_000_000, "2GB"],
   ];
-  it.each(rows)("%s", (text, bytes, canonical) => {
+  test.each(rows)("%s", (text, bytes, canonical) => {
     expect(requireOk(parseSize(text))).toBe(bytes);
     expect(formatSize(bytes)).toBe(canonical);
   });
 
-  it.each(["", "10", "MB", "1.5MB", "-1MB", "1 MB", "1TB", "1e3B", "9999999999999999B", "999999999999GiB"])(
+  test.each(["", "10", "MB", "1.5MB", "-1MB", "1 MB", "1TB", "1e3B", "9999999999999999B", "999999999999GiB"])(
     "refuses %j",
     (text) => {
       expect(parseSize(text).ok).toBe(false);
     },
   );
 
-  it("what is formatted reads back", () => {
+  test("what is formatted reads back", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 50 }), (bytes) => {
         expect(requireOk(parseSize(formatSize(bytes)))).toBe(bytes);
@@ -96,7 +96,7 @@ describe("guessing what was meant", () => {
     ["", undefined],
     ["x".repeat(1000), undefined],
   ];
-  it.each(rows)("%s", (name, hint) => {
+  test.each(rows)("%s", (name, hint) => {
     expect(didYouMean(name, known)).toBe(hint);
   });
 
@@ -107,12 +107,12 @@ describe("guessing what was meant", () => {
     ["ab", "ba", 1],
     ["abcd", "acbd", 1],
   ];
-  it.each(distances)("from %j to %j", (a, b, distance) => {
+  test.each(distances)("from %j to %j", (a, b, distance) => {
     expect(editDistance(a, b)).toBe(distance);
   });
 });
 
-it("a memo asks once for a text, forgets at its bound, and keeps no long texts", () => {
+test("a memo asks once for a text, forgets at its bound, and keeps no long texts", () => {
   let made = 0;
   const lengthOf = memoised((text) => {
     made++;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { NotifyOccasion, NotifyRule } from "../../../src/core/job/definition.js";
 import {
+  awaitedBy,
   happeningOf,
   happeningsOf,
   lateAfterMs,
@@ -28,6 +29,11 @@ function outcome(word: "missed" | "skipped" | "unschedulable" | "executed", reas
   return { kind: "outcome", identity: "j", at: AT, periodId, outcome: word, reason, nominalAt: AT, chosenAt: AT };
 }
 
+function stopped(stoppedFor: "failures" | "runs" | "end" | undefined): LedgerFact {
+  const about = { kind: "paused", identity: "j", at: AT, untilAt: AT, reason: "5 runs in a row failed" } as const;
+  return { ...about, catchesUp: false, ...(stoppedFor === undefined ? {} : { stoppedFor }) };
+}
+
 const GAP = { identity: "j", at: AT, firstAt: EARLIER, lastAt: AT, count: 2, isCountExact: true } as const;
 
 describe("what is worth a word", () => {
@@ -51,7 +57,42 @@ describe("what is worth a word", () => {
     ["a run that its policy has replaced", ended({ ...exited(null, "SIGTERM"), reason: "replaced" }), null, null],
     ["a run that somebody has cancelled", ended({ ...exited(null, "SIGTERM"), reason: "cancelled" }), null, null],
     ["a run that took too long", ended({ ...exited(null, "SIGTERM"), reason: "timeout" }), "failed", "SIGTERM"],
+    [
+      "a job that has stopped itself for its failures",
+      stopped("failures"),
+      "stopped",
+      "paused: 5 runs in a row failed",
+    ],
+    ["one that has stopped as was agreed on", stopped("runs"), null, null],
+    ["one that has come to its end", stopped("end"), null, null],
+    ["one that somebody has paused", stopped(undefined), null, null],
     ["periods that a hint stood in for", { kind: "periods_not_evaluated", ...GAP, reason: "hinted" }, null, null],
+    [
+      "a slot that cannot be started",
+      { kind: "start_failed", identity: "j", at: AT, source: "interval", slotAt: AT, code: "command-not-found" },
+      "not_started",
+      "not_started:command-not-found",
+    ],
+    [
+      "a boot that was missed",
+      {
+        kind: "slot_closed",
+        identity: "j",
+        at: AT,
+        source: "reboot",
+        slotAt: AT,
+        outcome: "missed",
+        reason: "not_started:command-not-found",
+      },
+      "missed",
+      "not_started:command-not-found",
+    ],
+    [
+      "a boot that was skipped",
+      { kind: "slot_closed", identity: "j", at: AT, source: "reboot", slotAt: AT, outcome: "skipped", reason: "x" },
+      null,
+      null,
+    ],
     ["a start", { kind: "run_started", identity: "j", at: AT, run: RUN, holder: "process" }, "started", null],
     ["a pause", { kind: "paused", identity: "j", at: AT, untilAt: AT, reason: "", catchesUp: false }, null, null],
   ])("%s", (_, fact, kind, result) => {
@@ -98,6 +139,17 @@ function ruleOn(...on: readonly NotifyOccasion[]): NotifyRule {
   return { on, repeat: false, lateMs: null, target: { kind: "mail", to: ["ops"] } };
 }
 
+describe("S46: a slot that cannot be started", () => {
+  const about = { kind: "not_started", at: AT } as const;
+
+  test("is a failure that prints nothing, told once until a run succeeds", () => {
+    const first = occasionsOf(about, null);
+    expect(first).toEqual({ occasions: ["failure"], isRepeated: false, trouble: { kind: "failure", sinceAt: AT } });
+    expect(occasionsOf({ ...about, at: AT + 1 }, first.trouble)).toMatchObject({ isRepeated: true });
+    expect(occasionsOf({ kind: "succeeded", at: AT + 2 }, first.trouble).occasions).toContain("recovered");
+  });
+});
+
 describe("who is told", () => {
   const repeated = occasionsOf({ kind: "failed", at: AT }, FAILING);
 
@@ -131,5 +183,79 @@ describe("who is told", () => {
       { kind: "failed", result: "not tried again", periodId: RUN.periodId },
     ]);
     expect(happeningsOf([ended(exited(7))])).toHaveLength(1);
+  });
+});
+
+test("S51: that a job is given up is told as a failure although it fails already, and ends with the same success", () => {
+  const trouble: Trouble = { kind: "failure", sinceAt: EARLIER };
+  const told = occasionsOf({ kind: "stopped", at: AT }, trouble);
+  expect(told).toEqual({ occasions: ["failure"], isRepeated: false, trouble });
+});
+
+describe("whoever waits for several failures in a row", () => {
+  const RULES = [
+    { ...ruleOn("failure", "recovered", "missed"), after: 3 },
+    ruleOn("failure", "recovered", "missed"),
+  ] as const;
+  type Kind = "succeeded" | "failed" | "missed" | "not_started" | "stopped";
+
+  /** What each rule is told: those of the first, and those of the second. */
+  function told(kinds: readonly Kind[], rules: readonly NotifyRule[] = RULES): readonly string[] {
+    const words = rules.map((): string[] => []);
+    let trouble: Trouble | null = null;
+    for (const [index, kind] of kinds.entries()) {
+      const { trouble: after, ...what } = occasionsOf({ kind, at: AT + index }, trouble, awaitedBy(rules));
+      for (const { rule, occasion } of toldBy(rules, what)) words[rules.indexOf(rule)]?.push(`${occasion}${index}`);
+      trouble = after;
+    }
+    return words.map((each) => each.join(" "));
+  }
+
+  test.each<[name: string, kinds: readonly Kind[], patient: string, other: string]>([
+    ["is told with the last of them", ["failed", "failed", "failed", "failed"], "failure2", "failure0"],
+    [
+      "and of the end, once",
+      ["failed", "failed", "failed", "succeeded", "succeeded"],
+      "failure2 recovered3",
+      "failure0 recovered3",
+    ],
+    [
+      "hears neither of a shorter row",
+      ["failed", "failed", "succeeded", "failed", "failed"],
+      "",
+      "failure0 recovered2 failure3",
+    ],
+    [
+      "hears of a miss at once, and then of its end",
+      ["failed", "missed", "succeeded"],
+      "missed1 recovered2",
+      "failure0 missed1 recovered2",
+    ],
+    [
+      "hears at once that nothing can be started",
+      ["failed", "not_started", "failed", "succeeded"],
+      "failure1 recovered3",
+      "failure0 recovered3",
+    ],
+    [
+      "hears that it was given up",
+      ["failed", "stopped", "succeeded"],
+      "failure1 recovered2",
+      "failure0 failure1 recovered2",
+    ],
+  ])("%s", (_, kinds, patient, other) => {
+    expect(told(kinds)).toEqual([patient, other]);
+  });
+
+  test("is told of each from there on where each is told", () => {
+    const rule = { ...ruleOn("failure"), after: 2, repeat: true };
+    expect(told(["failed", "failed", "failed", "succeeded", "failed"], [rule])).toEqual(["failure1 failure2"]);
+  });
+
+  test("for fewer than before, by a changed rule, is told with the next", () => {
+    const first = occasionsOf({ kind: "failed", at: AT }, null, awaitedBy([{ ...ruleOn("failure"), after: 3 }]));
+    const next = occasionsOf({ kind: "failed", at: AT + 1 }, first.trouble, awaitedBy([ruleOn("failure")]));
+    expect(toldBy([ruleOn("failure")], next)).toHaveLength(1);
+    expect(next.trouble).toEqual({ kind: "failure", sinceAt: AT });
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { carriedPeriod } from "../../../src/core/period/carry.js";
 import { formatInstant } from "../../../src/core/time/instant.js";
@@ -8,7 +8,7 @@ const T10 = "2026-03-01T10:00:00Z";
 const hourly = compileRule(ruleOf());
 
 describe("what an edit carries over", () => {
-  it.each<
+  test.each<
     [
       title: string,
       lastHandled: string | null,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   deadlineAt,
   isPast,
@@ -11,7 +11,7 @@ import {
 const C = 1_000_000_000;
 
 describe("S20: lateness in whole seconds", () => {
-  it.each<[title: string, now: number, past: boolean]>([
+  test.each<[title: string, now: number, past: boolean]>([
     ["before", C - 1, false],
     ["on the instant", C, false],
     ["within the chosen second", C + 999, false],
@@ -22,7 +22,7 @@ describe("S20: lateness in whole seconds", () => {
 });
 
 describe("limits", () => {
-  it.each<[title: string, actual: number, expected: number]>([
+  test.each<[title: string, actual: number, expected: number]>([
     ["S20: chosen + deadline", deadlineAt(C, 5000, null), C + 5000],
     ["S11: a period that had to wait counts from the end of its wait", deadlineAt(C, 5000, C + 7300), C + 12_000],
     ["S11: a wait that ended before the chosen time changes nothing", deadlineAt(C, 5000, C - 7300), C + 5000],
@@ -43,13 +43,13 @@ describe("limits", () => {
 });
 
 describe("retries", () => {
-  it("S18, S24: 1 s doubling to 60 s", () => {
+  test("S18, S24: 1 s doubling to 60 s", () => {
     expect([1, 2, 3, 4, 5, 6, 7, 8, 1000].map(retryDelayMs)).toEqual(
       [1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1000),
     );
   });
 
-  it.each<[title: string, failures: number, limit: number, now: number, expected: number]>([
+  test.each<[title: string, failures: number, limit: number, now: number, expected: number]>([
     ["far from the deadline: the usual delay", 3, C + 100_000, C, C + 4000],
     ["near it: the first second past the deadline", 5, C + 10_000, C + 1000, C + 11_000],
     ["deadline 0: closed a second later", 1, C, C, C + 1000],

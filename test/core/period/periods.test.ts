@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import {
@@ -26,7 +26,7 @@ const RULES = { hourly, after30m, around1h, before1h, aroundOdd };
 const text = (instant: number | null): string | null => (instant === null ? null : formatInstant(instant));
 
 describe("current period", () => {
-  it.each<[title: string, rule: keyof typeof RULES, now: string, current: string]>([
+  test.each<[title: string, rule: keyof typeof RULES, now: string, current: string]>([
     ["after: the period begins with its nominal time", "after30m", "2026-03-01T10:00:00Z", "2026-03-01T10:00:00Z"],
     ["after: and lasts until the next", "after30m", "2026-03-01T10:59:59Z", "2026-03-01T10:00:00Z"],
     ["around: half a window ahead the next is current", "around1h", "2026-03-01T09:30:00Z", "2026-03-01T10:00:00Z"],
@@ -38,7 +38,7 @@ describe("current period", () => {
     expect(text(currentPeriod(RULES[rule], at(now)))).toBe(current);
   });
 
-  it("S10: no chosen time of any window mode lies before its period becomes current", () => {
+  test("S10: no chosen time of any window mode lies before its period becomes current", () => {
     const modes = fc.constantFrom("after", "around", "before");
     const property = fc.property(
       modes,
@@ -59,13 +59,13 @@ describe("current period", () => {
     fc.assert(property, { seed: 11, numRuns: 300 });
   });
 
-  it("S15: a window opens where the decision says it starts", () => {
+  test("S15: a window opens where the decision says it starts", () => {
     expect(text(openingAt(around1h, at("2026-03-01T10:00:00Z")))).toBe("2026-03-01T09:30:00Z");
   });
 });
 
 describe("handled", () => {
-  it.each<[title: string, lastHandled: string | null, nominal: string, handled: boolean]>([
+  test.each<[title: string, lastHandled: string | null, nominal: string, handled: boolean]>([
     ["nothing was handled yet", null, "2026-03-01T10:00:00Z", false],
     ["the period itself", "2026-03-01T10:00:00Z", "2026-03-01T10:00:00Z", true],
     ["an older one, as after a backward clock step", "2026-03-01T10:00:00Z", "2026-03-01T09:00:00Z", true],
@@ -240,7 +240,7 @@ const RETURNS: readonly ReturnRow[] = [
 ];
 
 describe("returning after a boot, a resume or a jump", () => {
-  it.each(RETURNS)("$title", ({ rule, lastHandled, defined, now, live, gap, ahead }) => {
+  test.each(RETURNS)("$title", ({ rule, lastHandled, defined, now, live, gap, ahead }) => {
     const marks = {
       lastHandledAt: lastHandled === null ? null : at(lastHandled),
       definedAt: defined === null ? null : at(defined),
@@ -250,7 +250,7 @@ describe("returning after a boot, a resume or a jump", () => {
     expect([text(plan.liveAt), seen, plan.isStateAhead]).toEqual([live, gap, ahead]);
   });
 
-  it("S13: the number of searches does not depend on the length of the gap", () => {
+  test("S13: the number of searches does not depend on the length of the gap", () => {
     const searches = (lastHandledAt: number): number => {
       const { schedule } = hourly;
       const next = vi.fn(schedule.next.bind(schedule));
@@ -266,7 +266,7 @@ describe("returning after a boot, a resume or a jump", () => {
 });
 
 describe("while the daemon runs", () => {
-  it.each<[title: string, passed: string, lastHandled: string | null, next: string]>([
+  test.each<[title: string, passed: string, lastHandled: string | null, next: string]>([
     [
       "S13: periods follow one another without a hole",
       "2026-03-01T10:00:00Z",
@@ -280,7 +280,7 @@ describe("while the daemon runs", () => {
     expect(text(planAfter(hourly, marks, at(passed)))).toBe(next);
   });
 
-  it("next period is strictly later and nothing lies between", () => {
+  test("next period is strictly later and nothing lies between", () => {
     expect(text(nextPeriod(hourly, at("2026-03-01T10:00:00Z")))).toBe("2026-03-01T11:00:00Z");
   });
 });

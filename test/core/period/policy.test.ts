@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Policy } from "../../../src/core/job/definition.js";
 import { cronOccasion, dueAt } from "../../../src/core/period/occasion.js";
 import {
@@ -351,7 +351,7 @@ describe.each([
   ["concurrency", CONCURRENCY],
   ["what happened before", CIRCUMSTANCES],
 ])("verdict: %s", (_title, rows) => {
-  it.each(rows)("$title", (row) => {
+  test.each(rows)("$title", (row) => {
     expect(judge(row)).toBe(row.verdict);
   });
 });
@@ -360,7 +360,7 @@ describe("bound of the start", () => {
   const standing = { lastHandledAt: null, definedAt: null, carriedAt: null, pausedUntilAt: null };
   const decision = decisionOf(NOMINAL, CHOSEN);
 
-  it("S20: chosen + deadline + start grace goes with the start", () => {
+  test("S20: chosen + deadline + start grace goes with the start", () => {
     const circumstances = { ...USUAL, startGraceMs: 30_000 };
     expect(
       verdict(standing, cronOccasion(decision), policyOf({ deadlineMs: 5000 }), [], at(CHOSEN), circumstances),
@@ -370,7 +370,7 @@ describe("bound of the start", () => {
     });
   });
 
-  it.each<[title: string, now: string, changes: Partial<JobStanding>, active: readonly ActiveRun[], seen: string]>([
+  test.each<[title: string, now: string, changes: Partial<JobStanding>, active: readonly ActiveRun[], seen: string]>([
     ["S20: the last second", "2026-03-01T02:32:55.999Z", {}, [], "start"],
     ["S20: a second more", "2026-03-01T02:32:56.000Z", {}, [], "missed late_start"],
     ["S21: handled meanwhile", "2026-03-01T02:32:20Z", { lastHandledAt: at(NOMINAL) }, [], "nothing already_handled"],
@@ -396,7 +396,7 @@ describe("bound of the start", () => {
     expect(`${judged.kind} ${"reason" in judged ? judged.reason : ""}`.trim()).toBe(seen);
   });
 
-  it("S15: due when the window opens, if there is no chosen time", () => {
+  test("S15: due when the window opens, if there is no chosen time", () => {
     expect([dueAt(decision), dueAt(decisionOf(NOMINAL, null))]).toEqual([at(CHOSEN), at(NOMINAL)]);
   });
 });

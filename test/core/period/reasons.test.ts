@@ -93,5 +93,7 @@ describe("S20: what a period was missed for", () => {
     expect(gapCause(gap, [DOWN])).toBeNull();
     expect(gapCause(gap, [DOWN, lost("stalled", "02:10:00", "02:40:00")])).toBe("stalled");
     expect(gapCause(gap, [lost("stalled", "03:10:00", "03:40:00")])).toBeNull();
+    // What ended as the first of them came has lost none.
+    expect(gapCause(gap, [lost("paused", "01:00:00", "02:00:00")])).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { marksOf, marksOfUsual } from "../../../src/core/restart/marks.js";
 import { newDocument, type StateDocument } from "../../../src/core/state/document.js";
 import { stateFileName } from "../../../src/core/state/file-name.js";
@@ -78,7 +78,7 @@ function documentOf({ identity, handled, ...rest }: Usual, more: object): StateD
 }
 
 describe("marks of a document", () => {
-  it("S30: of the usual kind they are read without the history, and are those of the whole document", () => {
+  test("S30: of the usual kind they are read without the history, and are those of the whole document", () => {
     fc.assert(
       fc.property(usual, (it) => {
         const text = serialiseDocument(documentOf(it, {}));
@@ -89,7 +89,7 @@ describe("marks of a document", () => {
     );
   });
 
-  it("S26, S17, S16: what runs, is paused or removed is left to the full reader", () => {
+  test("S26, S17, S16: what runs, is paused or removed is left to the full reader", () => {
     fc.assert(
       fc.property(usual, unusual, (it, more) => {
         const text = serialiseDocument(documentOf(it, more));
@@ -102,7 +102,7 @@ describe("marks of a document", () => {
   const [EARLIER, LATER] = ["2026-03-01T01:00:00Z", "2026-03-01T02:00:00Z"];
   const HANDLED = { LastHandledPeriodID: EARLIER, LastNominalTime: EARLIER };
   const sound = JSON.parse(serialiseDocument(newDocument("job"))) as Record<string, unknown>;
-  it.each<[string, Record<string, unknown> | string]>([
+  test.each<[string, Record<string, unknown> | string]>([
     ["no JSON", "{"],
     ["no object", "[]"],
     ["another version", { ...sound, Version: "2" }],

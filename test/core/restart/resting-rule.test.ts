@@ -1,6 +1,6 @@
 /** The rule of a job at rest: shared by all but its schedule, and still the rule that the whole text stands for. */
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import type { CompiledRule } from "../../../src/core/decision/model.js";
@@ -40,7 +40,7 @@ function record(rule: CompiledRule | null, nominalAt: number): unknown {
 }
 
 describe("the rule of a job at rest", () => {
-  it("S3, S5: has the periods and decisions of the definition itself, record and all", () => {
+  test("S3, S5: has the periods and decisions of the definition itself, record and all", () => {
     fc.assert(
       fc.property(definitions, fc.integer({ min: 0, max: 1_000 }), (definition, days) => {
         const own = compileRule(definition);
@@ -55,7 +55,7 @@ describe("the rule of a job at rest", () => {
     );
   });
 
-  it.each<[string, string, string, string]>([
+  test.each<[string, string, string, string]>([
     ["as it is written", "0 0 * * *", "1h", "used"],
     ["S11: a window as long as the gap", "0 * * * *", "1h", "used"],
     ["S11: a window longer than the gap", "*/30 * * * *", "1h", "left to the full reader"],
@@ -74,7 +74,7 @@ describe("the rule of a job at rest", () => {
     expect(fates.map((rule) => (rule === null ? "left to the full reader" : "used"))).toEqual([wanted, wanted]);
   });
 
-  it.each([
+  test.each([
     ["", "no text"],
     ["x", "another text"],
     ['"schedule":"0 0 * * *"', "a schedule alone"],

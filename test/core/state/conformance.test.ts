@@ -1,5 +1,5 @@
 /** Clauses of STATE that concern documents as a whole, whichever transition wrote them. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { define, pause, resume, retire } from "../../../src/core/state/definition-transitions.js";
 import { activeRuns, newDocument, type StateDocument, standingOf } from "../../../src/core/state/document.js";
 import type { Migration } from "../../../src/core/state/migrate.js";
@@ -50,7 +50,7 @@ function timesIn(value: unknown): readonly string[] {
 }
 
 describe("whatever wrote a document", () => {
-  it.each(WRITTEN)(
+  test.each(WRITTEN)(
     "STATE schema: every timestamp that a transition writes is RFC 3339 in UTC: %s",
     (_title, document) => {
       const times = timesIn(JSON.parse(serialiseDocument(document)));
@@ -59,7 +59,7 @@ describe("whatever wrote a document", () => {
     },
   );
 
-  it.each<[title: string, change: (document: StateDocument) => StateDocument]>([
+  test.each<[title: string, change: (document: StateDocument) => StateDocument]>([
     ["a definition", (document) => define(document, "h", null, NOW).document],
     ["a pause", (document) => pause(document, NOW + 1, "x", NOW).document],
     ["its end", (document) => resume(pause(document, NOW + 1, "x", NOW).document, NOW).document],
@@ -87,7 +87,7 @@ describe("whatever wrote a document", () => {
     },
   );
 
-  it("STATE invariants: what is kept of the history changes nothing that is decided", () => {
+  test("STATE invariants: what is kept of the history changes nothing that is decided", () => {
     const forgetful = { ...FULL, History: [] };
     expect([standingOf(forgetful), activeRuns(forgetful)]).toEqual([standingOf(FULL), activeRuns(FULL)]);
     const next = claimPeriod(forgetful, P2, PROCESS, NOW);
@@ -112,19 +112,19 @@ describe("migration", () => {
   };
   const OLD = serialiseDocument(FULL).replace('"Version":"1"', '"Version":"0"');
 
-  it("STATE migration: the same text becomes the same document, every time", () => {
+  test("STATE migration: the same text becomes the same document, every time", () => {
     const migrated = () => serialiseDocument(requireOk(parseDocument(OLD, NAME, [FROM_ZERO])));
     expect([migrated(), migrated()]).toEqual([serialiseDocument(FULL), serialiseDocument(FULL)]);
   });
 
-  it("STATE migration: what was handled before is handled afterwards", () => {
+  test("STATE migration: what was handled before is handled afterwards", () => {
     const document = requireOk(parseDocument(OLD, NAME, [FROM_ZERO]));
     expect(() => claimPeriod(document, P1, PROCESS, NOW)).toThrow("invariant broken");
     expect(activeRuns(document)).toEqual(activeRuns(FULL));
   });
 });
 
-it("STATE write semantics: temporary file, sync, rename, sync of the directory", async () => {
+test("STATE write semantics: temporary file, sync, rename, sync of the directory", async () => {
   const disk = new SimulatedDisk();
   const term = requireOk(acquireMemoryLock({}, "/state"));
   const store = requireOk(await openFilesStoreOn(disk, term));

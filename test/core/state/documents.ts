@@ -56,6 +56,6 @@ export const FULL: StateDocument = {
   DefinedAt: "2026-01-01T00:00:00Z",
   DefinitionHash: "abc",
   CarriedPeriodID: "2026-01-01T00:00:00Z",
-  Pause: { Until: "2026-04-01T00:00:00Z", Reason: "maintenance" },
+  Pause: { Until: "2026-04-01T00:00:00Z", Reason: "maintenance", By: "k_1" },
   RemovedAt: "2026-03-02T00:00:00Z",
 };

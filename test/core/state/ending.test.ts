@@ -2,15 +2,19 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   ABORTED_LATE,
+  BODY_UNEXPECTED,
   type Ending,
   EXIT_UNSEEN,
+  endedFor,
   endingFields,
   endingText,
   isSuccess,
+  NODE_LOST,
   readEnding,
   resultOf,
   START_UNCONFIRMED,
 } from "../../../src/core/state/ending.js";
+import { endingOf } from "../../../src/core/state/past-runs.js";
 
 const TIMINGS = { dnsMs: 1, connectMs: 2, tlsMs: null, firstByteMs: 4 };
 const EXCHANGE = { durationMs: 12, bytes: 4, timings: TIMINGS, excerpt: "well" };
@@ -43,6 +47,7 @@ const ROWS: readonly [title: string, ending: Ending, isSuccess: boolean, result:
   ["a job that completed", { kind: "job", condition: "Complete", reason: null }, true, "success", "Complete"],
   ["a job that failed", { kind: "job", condition: "Failed", reason: "BackoffLimit" }, false, "failure", "Failed"],
   ["an end nobody saw", EXIT_UNSEEN, false, "unknown", "unknown"],
+  ["an end with a node that is gone", NODE_LOST, false, "unknown", "unknown"],
   ["no start", START_UNCONFIRMED, false, "unknown", "unknown"],
   ["a start that was too late", ABORTED_LATE, false, "unknown", "unknown"],
 ];
@@ -51,6 +56,30 @@ describe("how a run ended", () => {
   test.each(ROWS)("%s", (_, ending, success, result, text) => {
     expect([isSuccess(ending), resultOf(ending), endingText(ending)]).toEqual([success, result, text]);
     expect(readEnding({ ...endingFields(ending) })).toEqual(ending);
+  });
+
+  test.each([
+    ["timeout", "node_lost"],
+    ["cancelled", "cancelled"],
+    ["replaced", "replaced"],
+  ])("C15, S43: of a run that is lost, and was to end for %s, the reason is %s", (wanted, reason) => {
+    expect(endedFor(NODE_LOST, wanted)).toEqual({ kind: "unseen", reason });
+    expect(endedFor(EXIT_UNSEEN, wanted).reason).toBe(wanted);
+  });
+
+  test("what the history knows of an answer with another body is an answer, and no success", () => {
+    const at = "2026-03-01T00:00:00Z";
+    const entry = {
+      PeriodID: at,
+      Outcome: "executed",
+      NominalTime: at,
+      ChosenTime: at,
+      CompletedAt: at,
+      StartedAt: at,
+    } as const;
+    const answer = { ...entry, ExitCode: null, Holder: "request", Status: 200, Reason: BODY_UNEXPECTED } as const;
+    const ending = endingOf(answer, () => true);
+    expect([isSuccess(ending), endingText(ending)]).toEqual([false, "HTTP 200, body"]);
   });
 
   test("S36: of a process it is written as it always was", () => {

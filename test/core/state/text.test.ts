@@ -1,7 +1,8 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { newDocument, type StateDocument } from "../../../src/core/state/document.js";
 import { stateFileName } from "../../../src/core/state/file-name.js";
+import { appendHistory } from "../../../src/core/state/history.js";
 import type { Migration } from "../../../src/core/state/migrate.js";
 import { parseDocument } from "../../../src/core/state/parse.js";
 import { serialiseDocument } from "../../../src/core/state/serialise.js";
@@ -25,13 +26,13 @@ function codeOf(text: string, migrations?: readonly Migration[]): string {
 const changed = (changes: Readonly<Record<string, unknown>>): string => JSON.stringify({ ...FULL, ...changes });
 
 describe("text of a document", () => {
-  it("STATE schema: its keys in its order; nothing that is not there", () => {
+  test("STATE schema: its keys in its order; nothing that is not there", () => {
     expect(serialiseDocument(newDocument("a"))).toBe(
       '{"Version":"1","Identity":"a","LastHandledPeriodID":"","LastOutcome":"","LastChosenTime":"","LastNominalTime":"","History":[]}',
     );
   });
 
-  it("S30: additive fields come last, in a fixed order", () => {
+  test("S30: additive fields come last, in a fixed order", () => {
     expect(Object.keys(JSON.parse(serialiseDocument(FULL)))).toEqual([
       ...["Version", "Identity", "LastHandledPeriodID", "LastOutcome", "LastChosenTime", "LastNominalTime"],
       ...["ActiveExecution", "History", "OtherActive", "LastSlot", "LastReason", "DefinedAt", "DefinitionHash"],
@@ -39,7 +40,7 @@ describe("text of a document", () => {
     ]);
   });
 
-  it("STATE schema: an active execution and a history entry begin with their schema's keys", () => {
+  test("STATE schema: an active execution and a history entry begin with their schema's keys", () => {
     const { ActiveExecution, History } = JSON.parse(serialiseDocument(FULL));
     expect(Object.keys(ActiveExecution).slice(0, 4)).toEqual(["PeriodID", "PID", "StartedAt", "ChosenTime"]);
     expect(Object.keys(History[1]).slice(0, 6)).toEqual([
@@ -48,18 +49,58 @@ describe("text of a document", () => {
     expect(History[1].ExitCode).toBeNull();
   });
 
-  it("S30: there and back without loss", () => {
+  test("S30: there and back without loss", () => {
     expect(parsed(serialiseDocument(FULL))).toEqual(FULL);
   });
 
-  it("S30: byte-stable whatever the order in which fields came to be", () => {
+  test("S30: the same text, whether its history was written before or is written for the first time", () => {
+    const field = fc.constantFrom("zone", "__proto__", "7", "toJSON", "Attempt", "Reason");
+    const entry = fc
+      .tuple(fc.constantFrom(...FULL.History), fc.array(fc.tuple(field, fc.oneof(fc.string(), fc.constant('\u2028"')))))
+      .map(([known, more]) => {
+        const strange = JSON.parse(
+          `{${more.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(text)}`)}}`,
+        );
+        return { ...known, ...strange, ...("Attempt" in strange ? { Attempt: 3 } : {}) };
+      });
+    const runs = fc.array(fc.record({ entry, limit: fc.integer({ min: 0, max: 4 }), isWritten: fc.boolean() }));
+    fc.assert(
+      fc.property(runs, (all) => {
+        let document: StateDocument = { ...FULL, History: [] };
+        for (const { entry: next, limit, isWritten } of all) {
+          if (isWritten) serialiseDocument(document);
+          document = { ...document, History: appendHistory(document, next, limit) };
+        }
+        const text = serialiseDocument(document);
+        // Nothing of a copy was ever a text.
+        expect(text).toBe(serialiseDocument({ ...document, History: [...document.History] }));
+        expect(serialiseDocument(parsed(text))).toBe(text);
+        expect(JSON.parse(text).History).toEqual(JSON.parse(JSON.stringify(document.History)));
+      }),
+    );
+  });
+
+  test("S30: byte-stable whatever the order in which fields came to be", () => {
     const reversed = Object.fromEntries(Object.entries(FULL).reverse());
     const slots = { ...FULL, LastSlot: Object.fromEntries(Object.entries(FULL.LastSlot ?? {}).reverse()) };
     expect(serialiseDocument(parsed(JSON.stringify(reversed)))).toBe(serialiseDocument(FULL));
     expect(serialiseDocument(slots)).toBe(serialiseDocument(FULL));
   });
 
-  it("S30: what a newer version added survives an older program", () => {
+  test("S30: the same of an entry of the past, and fields of another version come behind those of this one", () => {
+    const [, entry] = FULL.History;
+    const fields = Object.entries({ ...entry, Retries: 2 });
+    const text = serialiseDocument({ ...FULL, History: [Object.fromEntries(fields) as never] });
+    expect(text).toContain('"Source":"manual","Retries":2}]');
+    fc.assert(
+      fc.property(fc.shuffledSubarray(fields, { minLength: fields.length }), (shuffled) => {
+        const History = [Object.fromEntries(shuffled) as never];
+        expect(serialiseDocument({ ...FULL, History })).toBe(text);
+      }),
+    );
+  });
+
+  test("S30: what a newer version added survives an older program", () => {
     const future = {
       ...JSON.parse(serialiseDocument(FULL)),
       NewThing: { a: 1 },
@@ -70,20 +111,20 @@ describe("text of a document", () => {
     expect(serialiseDocument(parsed(text))).toBe(text);
   });
 
-  it("__proto__ is a field like any other", () => {
+  test("__proto__ is a field like any other", () => {
     const text = serialiseDocument(newDocument(IDENTITY)).replace(/}$/, ',"__proto__":{"LastOutcome":"executed"}}');
     const document = parsed(text);
     expect(Object.getPrototypeOf(document)).toBe(Object.prototype);
     expect(serialiseDocument(document)).toBe(text);
   });
 
-  it("SPEC period id: the same instant written with an offset is the same period", () => {
+  test("SPEC period id: the same instant written with an offset is the same period", () => {
     expect(parsed(changed({ LastHandledPeriodID: "2026-03-01T01:00:00+01:00" })).LastHandledPeriodID).toBe(
       "2026-03-01T00:00:00Z",
     );
   });
 
-  it.each<[title: string, changes: Readonly<Record<string, unknown>>]>([
+  test.each<[title: string, changes: Readonly<Record<string, unknown>>]>([
     ["ActiveExecution absent", { ActiveExecution: undefined, OtherActive: undefined }],
     ["ActiveExecution null", { ActiveExecution: null, OtherActive: null }],
     ["History absent", { History: undefined }],
@@ -96,7 +137,7 @@ describe("text of a document", () => {
 });
 
 describe("documents that cannot be used", () => {
-  it.each<[title: string, text: string]>([
+  test.each<[title: string, text: string]>([
     ["empty", ""],
     ["cut off", serialiseDocument(FULL).slice(0, -1)],
     ["binary", "\u0000\u0001\u0002"],
@@ -105,7 +146,7 @@ describe("documents that cannot be used", () => {
     expect(codeOf(text)).toBe("state-document-corrupt");
   });
 
-  it.each<[title: string, text: string]>([
+  test.each<[title: string, text: string]>([
     ["not an object", "null"],
     ["a list", "[]"],
     ["an empty object", "{}"],
@@ -136,12 +177,14 @@ describe("documents that cannot be used", () => {
     ["History no list", changed({ History: {} })],
     ["a history entry with an unknown outcome", changed({ History: [{ ...FULL.History[0], Outcome: "x" }] })],
     ["LastSlot no timestamp", changed({ LastSlot: { manual: "x" } })],
+    ["a failing start without its slot", changed({ StartFailure: { Source: "interval", Code: "x", Since: "x" } })],
+    ["a failing start that is a text", changed({ StartFailure: "command-not-found" })],
     ["a pause without an end", changed({ Pause: { Reason: "x" } })],
   ])("S32: readable but unusable refuses the start: %s", (_title, text) => {
     expect(codeOf(text)).toBe("state-incompatible");
   });
 
-  it("STATE invariants: no text crashes the reader", () => {
+  test("STATE invariants: no text crashes the reader", () => {
     const keys = Object.keys(FULL);
     const field = fc.tuple(fc.constantFrom(...keys), fc.jsonValue({ maxDepth: 3 }));
     const property = fc.property(fc.array(field, { maxLength: 4 }), fc.nat(2000), (fields, cut) => {
@@ -172,16 +215,16 @@ describe("migration", () => {
     FROM_ZERO,
   ];
 
-  it("STATE migration: explicit, and no loss of LastHandledPeriodID", () => {
+  test("STATE migration: explicit, and no loss of LastHandledPeriodID", () => {
     expect(parsed(OLD, [FROM_ZERO]).LastHandledPeriodID).toBe("2026-03-01T00:00:00Z");
   });
 
-  it("STATE migration: version by version", () => {
+  test("STATE migration: version by version", () => {
     const older = JSON.stringify({ ...JSON.parse(OLD), Version: "-1" });
     expect(parsed(older, CHAIN).LastHandledPeriodID).toBe("2026-03-01T00:00:00Z");
   });
 
-  it.each<[title: string, migrations: readonly Migration[], code: string]>([
+  test.each<[title: string, migrations: readonly Migration[], code: string]>([
     ["without a migration", [], "state-incompatible"],
     ["a migration that forgets the last handled period", [FORGETS], "state-migration-failed"],
     ["a migration that does not reach its version", [SKIPS], "state-migration-failed"],
@@ -194,7 +237,7 @@ describe("migration", () => {
     expect(codeOf(OLD, migrations)).toBe(code);
   });
 
-  it("S30: the file name follows the identity", () => {
+  test("S30: the file name follows the identity", () => {
     expect(stateFileName(IDENTITY)).toBe(NAME);
   });
 });

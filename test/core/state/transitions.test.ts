@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Decision } from "../../../src/core/decision/model.js";
 import type { RunKey } from "../../../src/core/period/policy.js";
 import { define, pause, resume, retire, rewind } from "../../../src/core/state/definition-transitions.js";
@@ -44,7 +44,7 @@ const factKinds = (transition: Transition): readonly string[] => transition.fact
 describe("claim", () => {
   const { document, facts } = claimPeriod(EMPTY, P1, process(7), NOW);
 
-  it("S22: outcome and active execution are one transition, from the start", () => {
+  test("S22: outcome and active execution are one transition, from the start", () => {
     expect(document).toEqual({
       ...EMPTY,
       LastHandledPeriodID: "2026-03-01T00:00:00Z",
@@ -64,7 +64,7 @@ describe("claim", () => {
     });
   });
 
-  it("S36: the ledger learns the outcome and the start", () => {
+  test("S36: the ledger learns the outcome and the start", () => {
     const common = { identity: IDENTITY, at: NOW };
     expect(facts).toEqual([
       {
@@ -80,11 +80,11 @@ describe("claim", () => {
     ]);
   });
 
-  it("S26: the newest is ActiveExecution, older ones follow newest first", () => {
+  test("S26: the newest is ActiveExecution, older ones follow newest first", () => {
     expect(pids(claimed(claimed(document, P2, 8), P3, 9))).toEqual([9, 8, 7]);
   });
 
-  it("S40: a slot counts as active and handles nothing", () => {
+  test("S40: a slot counts as active and handles nothing", () => {
     const slot = claimSlot(
       document,
       { source: "manual", slotAt: at("2026-03-01T02:30:00.250Z"), ...process(8), aftermath: null },
@@ -107,7 +107,7 @@ describe("broken invariants", () => {
   const handled = claimed(EMPTY, P2, 7);
   const slot = claimSlot(EMPTY, { source: "manual", slotAt: NOW, ...process(1), aftermath: null }, NOW).document;
 
-  it.each<[title: string, attempt: () => unknown]>([
+  test.each<[title: string, attempt: () => unknown]>([
     ["S12: the handled period cannot be claimed again", () => claimed(handled, P2, 8)],
     ["S12: nor an older one", () => claimed(handled, P1, 8)],
     [
@@ -134,7 +134,7 @@ describe("broken invariants", () => {
 describe("every transition is sealed", () => {
   const known = claimed(EMPTY, P2, 7);
 
-  it.each<[title: string, next: StateDocument]>([
+  test.each<[title: string, next: StateDocument]>([
     ["S12: LastHandledPeriodID going back", { ...known, LastHandledPeriodID: P1.periodId }],
     ["S12: LastHandledPeriodID forgotten", { ...known, LastHandledPeriodID: "" }],
     ["STATE identity: another's document", { ...known, Identity: "test/other" }],
@@ -144,7 +144,17 @@ describe("every transition is sealed", () => {
 });
 
 describe("skipped, missed, unschedulable", () => {
-  it.each([
+  test("S43: what is handled after it takes the place of what was to be tried again", () => {
+    const waiting: StateDocument = {
+      ...claimed(EMPTY, P1, 7),
+      Retry: { PeriodID: P1.periodId, Attempt: 2, At: "2026-03-01T02:10:00Z" },
+    };
+    expect(claimPeriod(waiting, P2, process(8), LATER).document.Retry).toBeUndefined();
+    const closed = closePeriod(waiting, P2, { outcome: "missed", reason: "deadline" }, LATER, LIMIT);
+    expect(closed.document.Retry).toBeUndefined();
+  });
+
+  test.each([
     ["STATE deadline interaction", P2, { outcome: "missed", reason: "deadline" }, "2026-03-02T02:00:00Z"],
     ["S20", P2, { outcome: "missed", reason: "late_start" }, "2026-03-02T02:00:00Z"],
     ["S13", P2, { outcome: "missed", reason: "superseded" }, "2026-03-02T02:00:00Z"],
@@ -177,7 +187,7 @@ describe("skipped, missed, unschedulable", () => {
     ]);
   });
 
-  it("S32: a fence handles the current period, so that corruption starts nothing twice", () => {
+  test("S32: a fence handles the current period, so that corruption starts nothing twice", () => {
     const { document } = fencePeriod(EMPTY, P2, NOW, LIMIT);
     expect([document.LastHandledPeriodID, document.LastOutcome, document.LastReason]).toEqual([
       P2.periodId,
@@ -186,7 +196,7 @@ describe("skipped, missed, unschedulable", () => {
     ]);
   });
 
-  it("the reason of an earlier outcome does not stick to a later one", () => {
+  test("the reason of an earlier outcome does not stick to a later one", () => {
     const missed = closePeriod(EMPTY, P1, { outcome: "missed", reason: "deadline" }, NOW, LIMIT).document;
     expect(claimed(missed, P2, 7)).not.toHaveProperty("LastReason");
   });
@@ -195,7 +205,7 @@ describe("skipped, missed, unschedulable", () => {
 describe("completion", () => {
   const three = claimed(claimed(claimed(EMPTY, P1, 1), P2, 2), P3, 3);
 
-  it("STATE history: exit code and times are kept, ActiveExecution is cleared", () => {
+  test("STATE history: exit code and times are kept, ActiveExecution is cleared", () => {
     const { document, facts } = completeRun(claimed(EMPTY, P1, 7), run(P1, 7), { ...SUCCESS, code: 3 }, LATER, LIMIT);
     expect([document.ActiveExecution, document.History]).toEqual([
       null,
@@ -223,7 +233,7 @@ describe("completion", () => {
     ]);
   });
 
-  it.each<[title: string, ended: RunKey, left: readonly number[]]>([
+  test.each<[title: string, ended: RunKey, left: readonly number[]]>([
     ["S26: the newest ended: the next moves up", run(P3, 3), [2, 1]],
     ["S26: one in between ended", run(P2, 2), [3, 1]],
     ["S26: the oldest ended", run(P1, 1), [3, 2]],
@@ -234,18 +244,18 @@ describe("completion", () => {
     expect(pids(completeRun(three, ended, SUCCESS, LATER, LIMIT).document)).toEqual(left);
   });
 
-  it("S22: a second report of the same end changes nothing", () => {
+  test("S22: a second report of the same end changes nothing", () => {
     const once = completeRun(three, run(P2, 2), SUCCESS, LATER, LIMIT).document;
     const twice = completeRun(once, run(P2, 2), SUCCESS, LATER, LIMIT);
     expect([twice.document === once, twice.facts]).toEqual([true, []]);
   });
 
-  it("S12: a late completion of an old run leaves what was handled since", () => {
+  test("S12: a late completion of an old run leaves what was handled since", () => {
     const { document } = completeRun(three, run(P1, 1), SUCCESS, LATER, LIMIT);
     expect([document.LastHandledPeriodID, document.LastOutcome]).toEqual([P3.periodId, "executed"]);
   });
 
-  it("STATE crash recovery: success is never assumed: a run nobody saw begin is unconfirmed (S23)", () => {
+  test("STATE crash recovery: success is never assumed: a run nobody saw begin is unconfirmed (S23)", () => {
     const { document } = completeRun(claimed(EMPTY, P1, 7), run(P1, 7), START_UNCONFIRMED, LATER, LIMIT);
     expect([document.ActiveExecution, document.History[0]?.ExitCode, document.History[0]?.Reason]).toEqual([
       null,
@@ -254,13 +264,13 @@ describe("completion", () => {
     ]);
   });
 
-  it("S29: an exit code nobody saw is null", () => {
+  test("S29: an exit code nobody saw is null", () => {
     const confirmed = confirmRun(claimed(EMPTY, P1, 7), run(P1, 7));
     const { document } = completeRun(confirmed, run(P1, 7), EXIT_UNSEEN, LATER, LIMIT);
     expect([document.History[0]?.ExitCode, document.History[0]?.Reason]).toEqual([null, EXIT_UNSEEN.reason]);
   });
 
-  it("S23: a confirmation concerns its own run only, and once", () => {
+  test("S23: a confirmation concerns its own run only, and once", () => {
     const confirmed = confirmRun(three, run(P2, 2));
     expect(activeStates(confirmed).map((active) => active.Confirmed)).toEqual([undefined, true, undefined]);
     expect(confirmRun(confirmed, run(P2, 2))).toBe(confirmed);
@@ -271,7 +281,7 @@ describe("completion", () => {
 describe("definitions, pauses, rewinds", () => {
   const known = define(EMPTY, "h1", null, NOW).document;
 
-  it.each<[title: string, seen: () => Transition, expected: object, facts: readonly string[]]>([
+  test.each<[title: string, seen: () => Transition, expected: object, facts: readonly string[]]>([
     [
       "S14: first sight",
       () => define(EMPTY, "h1", null, NOW),
@@ -315,6 +325,12 @@ describe("definitions, pauses, rewinds", () => {
       ["paused"],
     ],
     [
+      "S17: a pause that nobody saw begin is not dated, however often it changes",
+      () => pause(pause(EMPTY, LATER, "deploy", NOW, false, false).document, LATER + 60_000, "more", NOW, false, false),
+      { Pause: expect.not.objectContaining({ Since: expect.anything() }) },
+      ["paused"],
+    ],
+    [
       "S32: a rewind frees what the clock has not reached",
       () => rewind(claimed(EMPTY, P3, 7), P1.nominalAt, P1.nominalAt, "op", NOW),
       { LastHandledPeriodID: P1.periodId, LastReason: "rewound" },
@@ -326,7 +342,7 @@ describe("definitions, pauses, rewinds", () => {
     expect(factKinds(transition)).toEqual(facts);
   });
 
-  it.each<[title: string, document: StateDocument, absent: string]>([
+  test.each<[title: string, document: StateDocument, absent: string]>([
     ["S16: added again: no tombstone", define(retire(known, NOW).document, "h1", null, LATER).document, "RemovedAt"],
     [
       "S14: added again: nothing is carried",
@@ -371,7 +387,7 @@ describe("any sequence of transitions", () => {
     }
   }
 
-  it("STATE invariants: LastHandledPeriodID never decreases, no run is on record twice, history stays bounded", () => {
+  test("STATE invariants: LastHandledPeriodID never decreases, no run is on record twice, history stays bounded", () => {
     const property = fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       let document = EMPTY;
       for (const each of steps) {
@@ -385,4 +401,30 @@ describe("any sequence of transitions", () => {
     });
     fc.assert(property, { seed: 3, numRuns: 300 });
   });
+});
+
+test("S43: an answer that asks for a longer rest than the backoff is given it, up to a day", () => {
+  const measured = { durationMs: 1, bytes: 0, excerpt: null };
+  const timings = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null };
+  const rule = { limit: 1, backoffMs: 30_000, maxBackoffMs: 30_000, on: ["answered"] } as const;
+  const after = (retryAfterMs: number | undefined): string | undefined => {
+    const wish = retryAfterMs === undefined ? {} : { retryAfterMs };
+    const ending = {
+      kind: "answered",
+      status: 503,
+      isExpected: false,
+      reason: null,
+      ...wish,
+      ...measured,
+      timings,
+    } as const;
+    const document = claimed(EMPTY, P1, 7);
+    return completeRun(document, run(P1, 7), ending, LATER, LIMIT, { rule, compiled: null }).document.Retry?.At;
+  };
+  expect([undefined, 10_000, 90_000, 400 * 86_400_000].map(after)).toEqual([
+    "2026-03-01T03:00:30Z",
+    "2026-03-01T03:00:30Z",
+    "2026-03-01T03:01:30Z",
+    "2026-03-02T03:00:00Z",
+  ]);
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   civilFromDays,
   daysFromCivil,
@@ -17,7 +17,7 @@ const THURSDAY = 4;
 const SATURDAY = 6;
 
 describe("civil dates", () => {
-  it.each([
+  test.each([
     { date: [1970, 1, 1], days: 0, weekday: THURSDAY },
     { date: [1969, 12, 31], days: -1, weekday: 3 },
     { date: [2000, 2, 29], days: 11_016, weekday: 2 },
@@ -32,7 +32,7 @@ describe("civil dates", () => {
     expect(weekdayOfDays(days)).toBe(weekday);
   });
 
-  it.each([
+  test.each([
     { year: 1900, leap: false, february: 28 },
     { year: 2000, leap: true, february: 29 },
     { year: 2024, leap: true, february: 29 },
@@ -43,7 +43,7 @@ describe("civil dates", () => {
     expect(daysInMonth(year, 2)).toBe(february);
   });
 
-  it.each([
+  test.each([
     { date: [2026, 3, 1], week: { year: 2026, week: 9 } },
     { date: [2026, 12, 31], week: { year: 2026, week: 53 } },
     { date: [2027, 1, 1], week: { year: 2026, week: 53 } },
@@ -55,7 +55,7 @@ describe("civil dates", () => {
     expect(isoWeekOfDays(daysFromCivil(year, month, day))).toEqual(week);
   });
 
-  it("agrees with the calendar of the language on every day it is asked about", () => {
+  test("agrees with the calendar of the language on every day it is asked about", () => {
     fc.assert(
       fc.property(fc.integer({ min: -719_528, max: 2_932_896 }), (days) => {
         const date = new Date(days * DAY_MS);
@@ -68,7 +68,7 @@ describe("civil dates", () => {
     );
   });
 
-  it("gives every week seven days and keeps them in one ISO year", () => {
+  test("gives every week seven days and keeps them in one ISO year", () => {
     fc.assert(
       fc.property(fc.integer({ min: -100_000, max: 100_000 }), (days) => {
         const monday = days - ((weekdayOfDays(days) + 6) % 7);

@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { formatDuration, parseDuration } from "../../../src/core/time/duration.js";
 import { FUZZ } from "../../support/fuzz.js";
 import { requireErr, requireOk } from "../../support/results.js";
 
 describe("Go-style durations", () => {
-  it.each([
+  test.each([
     { text: "0s", ms: 0 },
     { text: "250ms", ms: 250 },
     { text: "1s", ms: 1000 },
@@ -19,7 +19,7 @@ describe("Go-style durations", () => {
     expect(requireOk(parseDuration(text))).toBe(ms);
   });
 
-  it.each([
+  test.each([
     { text: "0", ms: 0 },
     { text: "-0", ms: 0 },
     { text: "-0s", ms: 0 },
@@ -40,7 +40,7 @@ describe("Go-style durations", () => {
     expect(requireOk(parseDuration(text))).toBe(ms);
   });
 
-  it.each([
+  test.each([
     { name: "empty", text: "", code: "duration-syntax", hint: "write it like 1h30m, 90s or 250ms" },
     { name: "sign only", text: "-", code: "duration-syntax", hint: "write it like 1h30m, 90s or 250ms" },
     { name: "no unit", text: "90", code: "duration-syntax", hint: "write 90s for seconds" },
@@ -74,11 +74,11 @@ describe("Go-style durations", () => {
     expect({ code: problem.code, hint: problem.hint }).toEqual({ code, hint });
   });
 
-  it.each([[-1], [0.5], [Number.NaN], [2 ** 53]])("never writes what it could not read: %s", (ms) => {
+  test.each([[-1], [0.5], [Number.NaN], [2 ** 53]])("never writes what it could not read: %s", (ms) => {
     expect(() => formatDuration(ms)).toThrow("invariant broken");
   });
 
-  it("reads back what it writes", () => {
+  test("reads back what it writes", () => {
     fc.assert(
       fc.property(
         fc.oneof(

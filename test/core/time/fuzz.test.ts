@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { formatDuration, parseDuration } from "../../../src/core/time/duration.js";
 import { formatInstant, parseInstant } from "../../../src/core/time/instant.js";
 import { zoneOf } from "../../../src/core/time/zone.js";
@@ -23,7 +23,7 @@ const instantLike = textLike([..."0123456789-:TZtz.+ ".split(""), "2026-03-01T00
 const zoneLike = textLike([..."abzABZ/_+-: 0159".split(""), "Europe/Berlin", "UTC", "+05:30", "[UTC]", "Etc/", "GMT"]);
 
 describe("the readers of times take any text", () => {
-  it("durations: a result, never an exception; what is read can be written and read again", () => {
+  test("durations: a result, never an exception; what is read can be written and read again", () => {
     fc.assert(
       fc.property(durationLike, (text) => {
         const result = parseDuration(text);
@@ -34,7 +34,7 @@ describe("the readers of times take any text", () => {
     );
   });
 
-  it("timestamps: a result, never an exception; what is read can be written and read again", () => {
+  test("timestamps: a result, never an exception; what is read can be written and read again", () => {
     fc.assert(
       fc.property(instantLike, (text) => {
         const result = parseInstant(text);
@@ -45,7 +45,7 @@ describe("the readers of times take any text", () => {
     );
   });
 
-  it("timestamps: what the language reads as RFC 3339 is read alike", () => {
+  test("timestamps: what the language reads as RFC 3339 is read alike", () => {
     const parts = fc.tuple(
       fc.integer({ min: 1, max: 9998 }),
       fc.integer({ min: 0, max: 13 }),
@@ -68,7 +68,7 @@ describe("the readers of times take any text", () => {
     );
   });
 
-  it("zones: a result, never an exception; what is found is found again by its id", () => {
+  test("zones: a result, never an exception; what is found is found again by its id", () => {
     fc.assert(
       fc.property(zoneLike, (text) => {
         const result = zoneOf(text);

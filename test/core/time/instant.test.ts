@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { floorToSecond, formatInstant, parseInstant } from "../../../src/core/time/instant.js";
 import { FUZZ } from "../../support/fuzz.js";
 import { requireErr, requireOk } from "../../support/results.js";
 
 describe("S1: RFC 3339 instants", () => {
-  it.each([
+  test.each([
     { text: "1970-01-01T00:00:00Z", at: 0 },
     { text: "2026-03-01T02:32:20Z", at: Date.UTC(2026, 2, 1, 2, 32, 20) },
     { text: "2026-03-01T02:32:20.007Z", at: Date.UTC(2026, 2, 1, 2, 32, 20, 7) },
@@ -17,7 +17,7 @@ describe("S1: RFC 3339 instants", () => {
     expect(requireOk(parseInstant(text))).toBe(at);
   });
 
-  it.each([
+  test.each([
     { text: "2026-03-01T02:32:20.000Z", same: "2026-03-01T02:32:20Z" },
     { text: "2026-03-01t02:32:20z", same: "2026-03-01T02:32:20Z" },
     { text: "2026-03-01T02:32:20+01:00", same: "2026-03-01T01:32:20Z" },
@@ -31,7 +31,7 @@ describe("S1: RFC 3339 instants", () => {
     expect(formatInstant(requireOk(parseInstant(text)))).toBe(same);
   });
 
-  it.each([
+  test.each([
     { name: "empty", text: "", code: "instant-syntax" },
     { name: "date only", text: "2026-03-01", code: "instant-syntax" },
     { name: "no offset", text: "2026-03-01T00:00:00", code: "instant-syntax" },
@@ -63,14 +63,14 @@ describe("S1: RFC 3339 instants", () => {
     expect(requireErr(parseInstant(text)).code).toBe(code);
   });
 
-  it.each([[Number.NaN], [0.5], [Number.POSITIVE_INFINITY], [253_402_300_800_000], [-62_167_219_200_001]])(
+  test.each([[Number.NaN], [0.5], [Number.POSITIVE_INFINITY], [253_402_300_800_000], [-62_167_219_200_001]])(
     "never writes what it could not read: %s",
     (at) => {
       expect(() => formatInstant(at)).toThrow("invariant broken");
     },
   );
 
-  it.each([
+  test.each([
     { at: 1999, floored: 1000 },
     { at: 1000, floored: 1000 },
     { at: -1, floored: -1000 },
@@ -78,7 +78,7 @@ describe("S1: RFC 3339 instants", () => {
     expect(floorToSecond(at)).toBe(floored);
   });
 
-  it("reads back what it writes, and writes what the language writes but for .000", () => {
+  test("reads back what it writes, and writes what the language writes but for .000", () => {
     fc.assert(
       fc.property(fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 }), (at) => {
         const text = formatInstant(at);

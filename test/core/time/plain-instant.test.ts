@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { formatInstant } from "../../../src/core/time/instant.js";
 import { plainInstant } from "../../../src/core/time/plain-instant.js";
 
@@ -7,7 +7,7 @@ const YEAR_9999 = 253_402_300_799;
 const YEAR_0 = -62_167_219_200;
 
 describe("timestamps in the plain form", () => {
-  it("S1: are read as by the full reader", () => {
+  test("S1: are read as by the full reader", () => {
     fc.assert(
       fc.property(fc.integer({ min: YEAR_0, max: YEAR_9999 }), (second) => {
         expect(plainInstant(formatInstant(second * 1000))).toBe(second * 1000);
@@ -16,7 +16,7 @@ describe("timestamps in the plain form", () => {
     );
   });
 
-  it("S40: with milliseconds too, which the slots of a run have", () => {
+  test("S40: with milliseconds too, which the slots of a run have", () => {
     fc.assert(
       fc.property(fc.integer({ min: YEAR_0 * 1000, max: YEAR_9999 * 1000 }), (at) => {
         expect(plainInstant(formatInstant(at))).toBe(at);
@@ -25,7 +25,7 @@ describe("timestamps in the plain form", () => {
     );
   });
 
-  it.each(["2024-02-29T23:59:59Z", "2024-02-29T23:59:59.250Z"])("is no other text than one like %s", (base) => {
+  test.each(["2024-02-29T23:59:59Z", "2024-02-29T23:59:59.250Z"])("is no other text than one like %s", (base) => {
     const changes = fc.array(fc.tuple(fc.nat(base.length - 1), fc.constantFrom(..."0123456789-:TZ.tz +é")), {
       maxLength: 3,
     });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { DAY_MS, formatInstant, HOUR_MS, MINUTE_MS } from "../../../src/core/time/instant.js";
 import { offsetChanges } from "../../../src/core/time/temporal.js";
 import { offsetSpans, SUPPORTED_INSTANTS, type Zone, type ZoneSpan, zoneOf } from "../../../src/core/time/zone.js";
@@ -27,7 +27,7 @@ function changesOf(of: Zone, from: number, until: number): string[] {
 }
 
 describe("zone names", () => {
-  it.each([
+  test.each([
     { written: "Europe/Berlin", id: "Europe/Berlin" },
     { written: "europe/berlin", id: "Europe/Berlin" },
     { written: "AMERICA/NEW_YORK", id: "America/New_York" },
@@ -45,7 +45,7 @@ describe("zone names", () => {
     expect(requireOk(zoneOf(written))).toBe(requireOk(zoneOf(id)));
   });
 
-  it.each([
+  test.each([
     { name: "empty", written: "" },
     { name: "invented", written: "Europe/Atlantis" },
     { name: "blank before", written: " UTC" },
@@ -65,14 +65,14 @@ describe("zone names", () => {
     expect(problem.message.length).toBeLessThan(100);
   });
 
-  it("finds every zone of the engine in any capitals", () => {
+  test("finds every zone of the engine in any capitals", () => {
     expect(ALL_ZONES.length).toBeGreaterThan(400);
     expect(ALL_ZONES.filter((id) => requireOk(zoneOf(id.toLowerCase())).id !== id)).toEqual([]);
   });
 });
 
 describe("offsets", () => {
-  it.each([
+  test.each([
     { id: "UTC", at: "2026-07-01T00:00:00Z", offset: 0 },
     { id: "+05:30", at: "2026-07-01T00:00:00Z", offset: 330 },
     { id: "-00:30", at: "2026-07-01T00:00:00Z", offset: -30 },
@@ -88,7 +88,7 @@ describe("offsets", () => {
     expect(zone(id).offsetMsAt(Date.parse(at))).toBe(offset * MINUTE_MS);
   });
 
-  it.each([
+  test.each([
     { id: "Australia/Lord_Howe", year: 2026, changes: ["2026-04-04T15:00:00Z -30", "2026-10-03T15:30:00Z 30"] },
     { id: "Antarctica/Troll", year: 2026, changes: ["2026-03-29T01:00:00Z 120", "2026-10-25T01:00:00Z -120"] },
     { id: "Pacific/Kwajalein", year: 1993, changes: ["1993-08-21T12:00:00Z 1440"] },
@@ -99,14 +99,14 @@ describe("offsets", () => {
     expect(changesOf(zone(id), Date.UTC(year, 0, 1), Date.UTC(year + 1, 0, 1))).toEqual(changes);
   });
 
-  it.each([["UTC"], ["+05:30"], ["Europe/Berlin"], ["Asia/Tokyo"]])("%s covers all time without holes", (id) => {
+  test.each([["UTC"], ["+05:30"], ["Europe/Berlin"], ["Asia/Tokyo"]])("%s covers all time without holes", (id) => {
     const spans = [...spansOf(zone(id), fromAt, untilAt)];
     expect(spans[0]?.startAt).toBe(Number.NEGATIVE_INFINITY);
     expect(zone(id).spanAt(untilAt * 2).endAt).toBe(Number.POSITIVE_INFINITY);
     for (const [i, span] of spans.entries()) expect(spans[i + 1]?.startAt ?? span.endAt).toBe(span.endAt);
   });
 
-  it.each([
+  test.each([
     {
       name: "one span for a quiet zone, however long",
       id: "Asia/Tokyo",
@@ -137,12 +137,12 @@ describe("offsets", () => {
     );
   });
 
-  it("asked about no number at all, breaks", () => {
+  test("asked about no number at all, breaks", () => {
     expect(() => zone("Europe/Berlin").offsetMsAt(Number.NaN)).toThrow("invariant broken");
     expect(() => zone("UTC").spanAt(Number.NaN)).toThrow("invariant broken");
   });
 
-  it("agrees with Temporal anywhere", () => {
+  test("agrees with Temporal anywhere", () => {
     const ids = PECULIAR_ZONES.map(({ id }) => id);
     fc.assert(
       fc.property(fc.constantFrom(...ids), fc.integer({ min: fromAt, max: untilAt - 1 }), (id, at) => {
@@ -154,7 +154,7 @@ describe("offsets", () => {
     );
   });
 
-  it(`agrees with Temporal on both sides of every change, 1970-2100 (${IS_LONG ? "all zones" : "a sample"})`, () => {
+  test(`agrees with Temporal on both sides of every change, 1970-2100 (${IS_LONG ? "all zones" : "a sample"})`, () => {
     const ids = IS_LONG ? ALL_ZONES : ALL_ZONES.filter((_, i) => i % 40 === 0);
     for (const id of ids) {
       for (const at of transitionsOf(id, 0, Date.UTC(2100, 0, 1))) {
@@ -170,7 +170,7 @@ describe("S2: zones do not depend on the host's clock", () => {
     vi.useRealTimers();
   });
 
-  it.each([
+  test.each([
     { id: "Africa/Casablanca", why: "30 years without a change, then many" },
     { id: "Asia/Kathmandu", why: "one change in 230 years" },
     { id: "America/Argentina/Buenos_Aires", why: "seven years without a change" },
@@ -183,7 +183,7 @@ describe("S2: zones do not depend on the host's clock", () => {
 });
 
 describe("what the search relies on", () => {
-  it("no offset differs from UTC by more than 14 hours, no change is larger than a day", () => {
+  test("no offset differs from UTC by more than 14 hours, no change is larger than a day", () => {
     for (const { id } of PECULIAR_ZONES) {
       for (const span of spansOf(zone(id), fromAt, Date.UTC(2040, 0, 1))) {
         expect(Math.abs(span.offsetMs)).toBeLessThanOrEqual(14 * HOUR_MS);

@@ -4,7 +4,7 @@ import { readJobDefinition } from "../../../src/core/job/schema.js";
 import { newDocument } from "../../../src/core/state/document.js";
 import type { WhyFacts } from "../../../src/core/why/facts.js";
 import { readLedgerEntry } from "../../../src/core/why/records.js";
-import { whyPeriod } from "../../../src/core/why/why.js";
+import { whyCurrent, whyPeriod } from "../../../src/core/why/why.js";
 import { requireOk } from "../../support/results.js";
 import { at } from "../../support/scheduling.js";
 
@@ -100,5 +100,49 @@ describe("S41: a period that a hint stands in for", () => {
     const entries = entry === null ? [] : [entry];
     const answer = whyPeriod(facts("0 * * * *", { nominalAt: at("2026-03-01T12:00:00Z"), entries }));
     expect(answer.text).toContain("a hint stood in for the schedule, the hint every 30s, until 2026-03-01T12:05:00Z");
+  });
+});
+
+describe("S46: a slot that cannot be started", () => {
+  const Since = "2026-03-01T12:00:31Z";
+  const StartFailure = { Source: "interval", Slot: SLOT, Code: "command-not-found", Since };
+  const document = { ...newDocument("a"), StartFailure };
+  const CAUSE = `since ${Since} it could not be started: the command does not exist (command-not-found)`;
+
+  test("is what is said of its job now", () => {
+    const nominalAt = at("2026-03-01T12:10:00Z");
+    const answer = whyCurrent(facts("@every 90s", { document, nominalAt }));
+    expect(answer).toMatchObject({ kind: "waiting", reason: "not_started:command-not-found", period_id: SLOT });
+    expect(answer.text).toBe(`due since ${SLOT} by its interval, and not started: ${CAUSE}; it is tried again`);
+    const none = whyCurrent(facts("@every 90s", { document, nominalAt, daemon: "none" }));
+    expect(none.text).toContain("no daemon runs that would try it again");
+  });
+
+  test("is said beside what became of a period", () => {
+    const hinted = { ...newDocument("a"), StartFailure: { ...StartFailure, Source: "hint-interval" } };
+    const answer = whyCurrent(facts("0 * * * *", { document: hinted, nominalAt: at("2026-03-01T12:00:00Z") }));
+    expect(answer.text).toContain(`; due since ${SLOT} by an interval hint, and not started: ${CAUSE}`);
+  });
+
+  test("is found by its instant, also when it is not wanted any more", () => {
+    expect(whyPeriod(facts("@every 90s", { document })).kind).toBe("waiting");
+    const text = JSON.stringify({ at: Since, source: "hint-interval", reason: "not_started:command-not-found" });
+    const entry = readLedgerEntry({ at: at(SLOT), kind: "start_failed:hint-interval", text });
+    const answer = whyPeriod(facts("0 * * * *", { entries: entry === null ? [] : [entry] }));
+    expect(answer).toMatchObject({ kind: "not_evaluated", reason: "not_started:command-not-found" });
+    expect(answer.text).toContain(
+      "due by an interval hint, and never started: from 2026-03-01T12:00:31Z on it could not",
+    );
+  });
+
+  test("that was started after all is told as its run", () => {
+    const text = JSON.stringify({ at: Since, source: "interval", reason: "not_started:command-not-found" });
+    const entry = readLedgerEntry({ at: at(SLOT), kind: "start_failed:interval", text });
+    const entries = [...(entry === null ? [] : [entry]), ...ran("interval", SLOT)];
+    expect(whyPeriod(facts("@every 90s", { entries })).kind).toBe("executed");
+  });
+
+  test.each(["{", "{}", '{"source":1,"reason":"x"}'])("a record that cannot be read says nothing: %s", (text) => {
+    expect(readLedgerEntry({ at: at(SLOT), kind: "start_failed:interval", text })).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { canonicalDefinitionText, readJobDefinition } from "../../../src/core/job/schema.js";
 import { newDocument, type StateDocument } from "../../../src/core/state/document.js";
 import type { WhyFacts, WhyKind, WhyVersion } from "../../../src/core/why/facts.js";
@@ -377,12 +377,12 @@ const ROWS: readonly Row[] = [
 ];
 
 describe("why: one answer for every period (S36)", () => {
-  it.each(ROWS)("%s", (_name, facts, kind, text) => {
+  test.each(ROWS)("%s", (_name, facts, kind, text) => {
     const answer = whyPeriod({ ...USUAL, ...facts });
     expect([answer.kind, answer.text]).toEqual([kind, expect.stringContaining(text)]);
   });
 
-  it.each<[name: string, daemon: WhyFacts["daemon"], reason: string | null]>([
+  test.each<[name: string, daemon: WhyFacts["daemon"], reason: string | null]>([
     ["a daemon is at it", "running", null],
     ["a daemon drains", "stopping", "stopping"],
     ["no daemon runs", "none", "no_daemon"],
@@ -391,7 +391,7 @@ describe("why: one answer for every period (S36)", () => {
     expect([kind, told]).toEqual(["waiting", reason]);
   });
 
-  it("names window and chosen time of every period, recorded or not", () => {
+  test("names window and chosen time of every period, recorded or not", () => {
     const versions = [version(at("06:00:00"), { window: { mode: "around", duration: "20m" } })];
     const answer = whyPeriod({ ...USUAL, versions, now: at("11:00:00") });
     expect(answer.window_start).toBe("2026-03-01T11:50:00Z");
@@ -399,7 +399,7 @@ describe("why: one answer for every period (S36)", () => {
     expect(answer.chosen_time).toMatch(/^2026-03-01T1[12]:/);
   });
 
-  it("S1: whatever it goes by was read to the millisecond; what it says is whole seconds", () => {
+  test("S1: whatever it goes by was read to the millisecond; what it says is whole seconds", () => {
     const lastSignAt = at("11:30:00.250");
     const spans = [
       { bootedAt: at("06:00:00.125"), at: lastSignAt },
@@ -410,13 +410,13 @@ describe("why: one answer for every period (S36)", () => {
     expect(answer.text).not.toMatch(/\.\d{3}Z/);
   });
 
-  it("S5: what is on record wins over what would be computed today", () => {
+  test("S5: what is on record wins over what would be computed today", () => {
     const decision = { chosen_time: "2026-03-01T12:00:42Z", window_start: "x", window_end: "y" };
     const entries = [entry("period", NOON, { outcome: "executed", reason: null, at: "", decision })];
     expect(whyPeriod({ ...USUAL, entries }).chosen_time).toBe("2026-03-01T12:00:42Z");
   });
 
-  it("reads definitions as the ledger keeps them", () => {
+  test("reads definitions as the ledger keeps them", () => {
     const { definition } = version(0);
     if (definition === null) throw new Error("no definition");
     expect(requireOk(readJobDefinition(JSON.parse(canonicalDefinitionText(definition))))).toEqual(definition);
@@ -424,7 +424,7 @@ describe("why: one answer for every period (S36)", () => {
 });
 
 describe("records that cannot be read say nothing", () => {
-  it.each([
+  test.each([
     ["no JSON", "period", "{"],
     ["no object", "period", "[]"],
     ["a kind of a later version", "weather", "{}"],

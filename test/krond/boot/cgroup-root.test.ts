@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, describe, expect, it, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { type CgroupSystem, checkCgroupRoot, delegatedCgroup } from "../../../src/krond/boot/cgroup-root.js";
 import { builtPrograms, jobsOf, krondProcesses } from "../../support/krond.js";
 import { job, placesIn } from "../../support/place.js";
@@ -84,14 +84,14 @@ function removeGroups(directory: string): void {
 }
 
 describe("krond start --cgroup-root", () => {
-  it("what is no control group exits with 1", async () => {
+  test("what is no control group exits with 1", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state, ["--cgroup-root", here.root]);
     expect(await krond.ended).toBe(1);
     expect(krond.stderr).toContain("no control group");
   });
 
-  it("S28: each run gets a group below it", async () => {
+  test("S28: each run gets a group below it", async () => {
     const here = place(job("t/a", "sleep 60"));
     const root = path.join(here.root, "group");
     fs.mkdirSync(root);
@@ -103,7 +103,7 @@ describe("krond start --cgroup-root", () => {
     expect(fs.readFileSync(path.join(root, `kron-${String(attempt)}`, "cgroup.procs"), "utf8")).toBe(String(pid));
   });
 
-  it.skipIf(real === null)(
+  test.skipIf(real === null)(
     `S28: who leaves group, parent and environment behind is ended too${real === null ? " (skipped: no cgroup2 to write to)" : ""}`,
     async () => {
       const root = real ?? "";

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, test } from "vitest";
+import { loadConfiguration } from "../../../src/actors/pool/load/configuration.js";
 import { privateGroupOf, userIdOf } from "../../../src/krond/boot/accounts.js";
 import { configTrust, type TrustRules, trustRules } from "../../../src/krond/boot/config-trust.js";
-import { loadConfiguration } from "../../../src/persist/configuration.js";
 import { bundleEntry } from "../../support/bundle.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 

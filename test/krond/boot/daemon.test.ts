@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtPrograms, krondProcesses } from "../../support/krond.js";
 import { job, NEVER, placesIn } from "../../support/place.js";
 import { temporaryDirectories } from "../../support/temporary.js";
@@ -12,7 +12,7 @@ const place = placesIn(temporaryDirectories(), programs);
 const ROUNDS = 5;
 
 describe("krond start", () => {
-  it("R15: a run is started, recorded and shown; SIGTERM ends the daemon with 0", async () => {
+  test("R15: a run is started, recorded and shown; SIGTERM ends the daemon with 0", async () => {
     const here = place(job("t/hello", "echo hello from $KRON_IDENTITY"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -25,7 +25,7 @@ describe("krond start", () => {
     expect(krond.lines.map(({ event }) => event).slice(-2)).toEqual(["draining", "stopped"]);
   });
 
-  it("S33: a second daemon on the same state directory exits with 4", async () => {
+  test("S33: a second daemon on the same state directory exits with 4", async () => {
     const here = place(job("t/one", "true"));
     await startKrond(here.config, here.state).ready();
     const second = startKrond(here.config, here.state);
@@ -33,7 +33,7 @@ describe("krond start", () => {
     expect(second.stderr).toContain("another process holds");
   });
 
-  it("R9: of daemons that start at once one runs and all others exit with 4; SIGKILL of the holder frees the lock", async () => {
+  test("R9: of daemons that start at once one runs and all others exit with 4; SIGKILL of the holder frees the lock", async () => {
     const here = place(job("t/one", "true"));
     const link = path.join(path.dirname(here.state), "link");
     fs.mkdirSync(here.state, { mode: 0o700 });
@@ -58,7 +58,7 @@ describe("krond start", () => {
     expect(heldTwice).toBe(0);
   });
 
-  it("metrics, health and readiness are served where --metrics says", async () => {
+  test("metrics, health and readiness are served where --metrics says", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state, ["--metrics", "0"]);
     const { metrics } = await krond.ready();
@@ -70,7 +70,7 @@ describe("krond start", () => {
     expect(await krond.kill("SIGTERM")).toBe(0);
   });
 
-  it("an address that is taken refuses the start with 5 and leaves nothing behind", async () => {
+  test("an address that is taken refuses the start with 5 and leaves nothing behind", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state, ["--metrics", "192.0.2.1:9"]);
     expect(await krond.ended).toBe(5);
@@ -78,7 +78,7 @@ describe("krond start", () => {
     expect(fs.existsSync(path.join(here.state, "krond.sock"))).toBe(false);
   });
 
-  it("S35: an invalid configuration exits with 2, names every problem with its place, and leaves no state", async () => {
+  test("S35: an invalid configuration exits with 2, names every problem with its place, and leaves no state", async () => {
     const here = place(
       `  - { identity: t/a, schedule: "61 * * * *", command: [x] }\n  - { identity: t/b, schedule: "* * * * *" }\n`,
     );
@@ -90,7 +90,7 @@ describe("krond start", () => {
     expect(fs.existsSync(here.state)).toBe(false);
   });
 
-  it("a refused start prints no line of the configuration: it may hold a secret", async () => {
+  test("a refused start prints no line of the configuration: it may hold a secret", async () => {
     const here = place(job("t/a", "true", ", env: { PASSWORD: [canary-5up3r] }"));
     const krond = startKrond(here.config, here.state);
     expect(await krond.ended).toBe(2);
@@ -99,7 +99,7 @@ describe("krond start", () => {
     expect(krond.stderr + JSON.stringify(krond.lines)).not.toContain("canary");
   });
 
-  it("a request to a private address is refused with the way out, and with it the daemon starts", async () => {
+  test("a request to a private address is refused with the way out, and with it the daemon starts", async () => {
     const here = place(`  - { identity: t/h, schedule: "* * * * *", http: { url: "http://127.0.0.1:9/" } }\n`);
     fs.writeFileSync(here.config, fs.readFileSync(here.config, "utf8").replace(/^defaults:\n.*\n/m, ""));
     const krond = startKrond(here.config, here.state);
@@ -113,7 +113,7 @@ describe("krond start", () => {
     }
   });
 
-  it("S31: a state directory that is open to others exits with 3", async () => {
+  test("S31: a state directory that is open to others exits with 3", async () => {
     const here = place(job("t/a", "true"));
     fs.mkdirSync(here.state, { mode: 0o755 });
     fs.chmodSync(here.state, 0o755);
@@ -122,7 +122,7 @@ describe("krond start", () => {
     expect(krond.stderr).toContain("it must be 0700");
   });
 
-  it("a configuration that strangers may write exits with 2", async () => {
+  test("a configuration that strangers may write exits with 2", async () => {
     const here = place(job("t/a", "true"));
     fs.chmodSync(here.config, 0o666);
     const krond = startKrond(here.config, here.state);
@@ -130,7 +130,7 @@ describe("krond start", () => {
     expect(krond.stderr).toContain("may be written by others");
   });
 
-  it("S31: the socket is its owner's alone, in a directory that is too, and is gone after the stop", async () => {
+  test("S31: the socket is its owner's alone, in a directory that is too, and is gone after the stop", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -142,7 +142,7 @@ describe("krond start", () => {
     expect(fs.existsSync(socket)).toBe(false);
   });
 
-  it("a socket that a killed daemon left behind does not hinder the next one", async () => {
+  test("a socket that a killed daemon left behind does not hinder the next one", async () => {
     const here = place(job("t/a", "true"));
     const first = startKrond(here.config, here.state);
     await first.ready();
@@ -154,7 +154,7 @@ describe("krond start", () => {
 });
 
 describe("reload", () => {
-  it("S16, S35: SIGHUP takes what is valid; an invalid job keeps its definition and is reported", async () => {
+  test("S16, S35: SIGHUP takes what is valid; an invalid job keeps its definition and is reported", async () => {
     const here = place(job("t/a", "true") + job("t/b", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -169,7 +169,7 @@ describe("reload", () => {
     ]);
   });
 
-  it("S35: a file that cannot be read at all takes nothing away", async () => {
+  test("S35: a file that cannot be read at all takes nothing away", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -179,7 +179,7 @@ describe("reload", () => {
     expect(JSON.parse(here.kron("list", "-o", "json").out)).toHaveLength(1);
   });
 
-  it("S16: a changed file of dates is a changed definition, for a reload and for a start; a broken one changes nothing", async () => {
+  test("S16: a changed file of dates is a changed definition, for a reload and for a start; a broken one changes nothing", async () => {
     const here = place("");
     const dates = path.join(here.root, "days.ics");
     const days = (day: string): void =>
@@ -212,7 +212,7 @@ describe("reload", () => {
     );
   });
 
-  it("S16: kron plan tells what krond reload then does", async () => {
+  test("S16: kron plan tells what krond reload then does", async () => {
     const here = place(job("t/a", "true") + job("t/b", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -228,7 +228,7 @@ describe("reload", () => {
 });
 
 describe("what changed while no daemon ran", () => {
-  it("S16: a job that is gone at the start counts as removed, keeps its state, and can come back", async () => {
+  test("S16: a job that is gone at the start counts as removed, keeps its state, and can come back", async () => {
     const here = place(job("t/a", "true") + job("t/b", "true"));
     const first = startKrond(here.config, here.state);
     await first.ready();
@@ -248,7 +248,7 @@ describe("what changed while no daemon ran", () => {
     await third.event("completed", { identity: "t/b", exit_code: 0 });
   });
 
-  it("S16: the same over a reload", async () => {
+  test("S16: the same over a reload", async () => {
     const here = place(job("t/a", "true") + job("t/b", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();

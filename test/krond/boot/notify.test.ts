@@ -42,8 +42,7 @@ describe("what systemd is told", () => {
     it.ready("12 jobs");
     it.watchdog();
     it.reloading();
-    it.ready();
-    it.status("draining\n3 runs\t$(id) * `id`");
+    it.ready("3 jobs\nbeside\t$(id) * `id`");
     it.stopping();
     await it.close();
     it.watchdog();
@@ -51,8 +50,7 @@ describe("what systemd is told", () => {
       "/run/x|READY=1|STATUS=12 jobs|",
       "/run/x|WATCHDOG=1|",
       "/run/x|RELOADING=1|MONOTONIC_USEC=12345678|",
-      "/run/x|READY=1|",
-      "/run/x|STATUS=draining 3 runs $(id) * `id`|",
+      "/run/x|READY=1|STATUS=3 jobs beside $(id) * `id`|",
       "/run/x|STOPPING=1|",
     ]);
     expect(troubles).toEqual([]);

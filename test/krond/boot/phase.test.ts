@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { expect, test } from "vitest";
 import { startDaemon } from "../../../src/krond/boot/boot.js";
-import type { DaemonOptions } from "../../../src/krond/boot/daemon.js";
+import type { DaemonOptions } from "../../../src/krond/boot/daemon-parts.js";
 import { phaseWithLog } from "../../../src/krond/boot/start.js";
 import type { DaemonEvent } from "../../../src/krond/log/log.js";
 import { BACKENDS } from "../../../src/persist/backends.js";

@@ -1,9 +1,9 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { expect, test } from "vitest";
+import { loadConfiguration } from "../../../src/actors/pool/load/configuration.js";
 import { findingsText } from "../../../src/cli/load.js";
 import { safeFinding } from "../../../src/krond/boot/safe-findings.js";
-import { loadConfiguration } from "../../../src/persist/configuration.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 
 const temporary = temporaryDirectories();

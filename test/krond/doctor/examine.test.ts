@@ -3,13 +3,19 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { examine } from "../../../src/krond/doctor/doctor.js";
 import type { Finding } from "../../../src/krond/doctor/model.js";
+import { BACKENDS } from "../../../src/persist/backends.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 
 const newDirectory = temporaryDirectories();
 
 async function findings(stateDirectory: string): Promise<Finding[]> {
   const found: Finding[] = [];
-  for await (const finding of examine({ stateDirectory, env: process.env })) found.push(finding);
+  for await (const finding of examine({
+    stateDirectory,
+    store: { backend: BACKENDS.lmdb, at: stateDirectory },
+    env: process.env,
+  }))
+    found.push(finding);
   return found;
 }
 

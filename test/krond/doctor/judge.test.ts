@@ -3,6 +3,7 @@ import {
   judgeClock,
   judgeHost,
   judgePlace,
+  judgeServer,
   judgeSpawn,
   judgeSync,
   judgeTimers,
@@ -12,6 +13,7 @@ import { sampleOf } from "../../../src/krond/doctor/model.js";
 const sample = (p50: number, p99 = p50) => ({ p50, p99, max: p99 });
 const place = { directory: "/var/lib/krond", freeBytes: 50e9, totalBytes: 100e9, fileSystem: "ext4" };
 const clock = { driftMs: 0, watchedMs: 1_000, isSynchronised: true, source: "tsc" };
+const server = { version: "18.4", isSynced: true, answersMs: [0.1], commitsMs: [2, 3] };
 const host = { node: "20.20.2", cores: 4, zoneData: "2026c", openFiles: 524_288, missing: [], isRoot: true };
 
 describe("what the figures of a machine mean", () => {
@@ -19,6 +21,9 @@ describe("what the figures of a machine mean", () => {
     ["a disk", judgeSync(sample(1)), "ok", /1 ms .*20000 starts a second/],
     ["a busy disk", judgeSync(sample(20, 200)), "warn", /p99 200 ms/],
     ["a disk that confirms what it cannot have done", judgeSync(sample(0.01)), "warn", /faster than a disk can be/],
+    ["a server", judgeServer(server), "ok", /PostgreSQL 18.4 answers in 0.1 ms; something kept takes 3 ms/],
+    ["a server far away", judgeServer({ ...server, commitsMs: [80] }), "warn", /takes 80 ms/],
+    ["a server that forgets", judgeServer({ ...server, isSynced: false }), "bad", /does not wait for its disk/],
     [
       "quick starts",
       judgeSpawn({ count: 200, armedMs: 200, releasedMs: 100 }),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EVERYTHING, type InspectFilter, parseFilter, wants } from "../../../src/krond/inspect/filter.js";
 import { type ActorKind, eventFrame } from "../../../src/krond/inspect/frames.js";
 
@@ -15,7 +15,8 @@ const GOOD: readonly (readonly [query: string, expected: Partial<InspectFilter>]
   ["resting=all", { resting: Number.POSITIVE_INFINITY }],
   ["resting=none", { resting: 0 }],
   ["resting=25", { resting: 25 }],
-  ["definitions=none", { hasDefinitions: false }],
+  ["definitions=none", { definitions: "none" }],
+  ["definitions=once", { definitions: "once" }],
 ];
 
 const BAD: readonly (readonly [query: string, message: string])[] = [
@@ -27,15 +28,15 @@ const BAD: readonly (readonly [query: string, message: string])[] = [
   ["identity=a&".repeat(17), "identity: more than 16 patterns; use * or attach twice"],
   ["resting=-1", 'resting: "-1" is no number; write resting=all, resting=none or a number'],
   ["resting=1e9", 'resting: "1e9" is no number; write resting=all, resting=none or a number'],
-  ["definitions=some", 'definitions: "some" is unknown; write definitions=none to leave the charts out'],
+  ["definitions=some", 'definitions: "some" is unknown; there is all, once, none'],
 ];
 
 describe("the query", () => {
-  it.each(GOOD)("?%s", (query, expected) => {
+  test.each(GOOD)("?%s", (query, expected) => {
     expect(read(query)).toMatchObject(expected);
   });
 
-  it.each(BAD)("?%s is refused with words that help", (query, message) => {
+  test.each(BAD)("?%s is refused with words that help", (query, message) => {
     expect(read(query)).toBe(message);
   });
 });
@@ -60,7 +61,7 @@ const PASSES: readonly (readonly [
 ];
 
 describe("what passes", () => {
-  it.each(PASSES)("?%s: %s of %s: %s", (query, kind, identity, isWanted) => {
+  test.each(PASSES)("?%s: %s of %s: %s", (query, kind, identity, isWanted) => {
     const filter = read(query);
     if (typeof filter === "string") throw new Error(filter);
     const frame = eventFrame("x", null, { type: "X" }, 0);

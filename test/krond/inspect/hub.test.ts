@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
 import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { canonicalDefinitionText, readJobDefinition } from "../../../src/core/job/schema.js";
@@ -56,7 +56,7 @@ class Observed {
 const words = ({ frames }: TestWire): readonly string[] => frames.map(wordsOf);
 
 describe("who looks on", () => {
-  it("hears of what happens after it came, in order, with an actor before what the actor does", async () => {
+  test("hears of what happens after it came, in order, with an actor before what the actor does", async () => {
     const it = new Observed();
     it.activate();
     it.job.wake("2026-03-01T09:30:00Z");
@@ -74,7 +74,7 @@ describe("who looks on", () => {
     ]);
   });
 
-  it("a job that rests again is told of, and told of anew when it comes back", async () => {
+  test("a job that rests again is told of, and told of anew when it comes back", async () => {
     const it = new Observed();
     const wire = new TestWire();
     it.attach(wire);
@@ -93,7 +93,7 @@ describe("who looks on", () => {
     });
   });
 
-  it("without clients nothing is made or kept but what lives", () => {
+  test("without clients nothing is made or kept but what lives", () => {
     const it = new Observed();
     it.activate();
     it.job.wake(T10);
@@ -102,7 +102,7 @@ describe("who looks on", () => {
     expect(it.hub.live.size).toBe(0);
   });
 
-  it("a client that has gone is told nothing more; what it was not told of is kept, in its order", async () => {
+  test("a client that has gone is told nothing more; what it was not told of is kept, in its order", async () => {
     const it = new Observed();
     const wire = new TestWire();
     const client = it.attach(wire);
@@ -115,7 +115,7 @@ describe("who looks on", () => {
     expect(it.hub.live.size).toBe(0);
   });
 
-  it.each([
+  test.each([
     ["kind=period", ["period"]],
     ["kind=job", ["job"]],
     ["identity=other/*", []],
@@ -133,7 +133,29 @@ describe("who looks on", () => {
     expect([...new Set(named)]).toEqual(kinds);
   });
 
-  it("definitions=none: actors come without their charts", async () => {
+  test("definitions=once: the first actor of a kind comes with its chart, the others with its name", async () => {
+    const it = new Observed();
+    const wire = new TestWire();
+    it.attach(wire, "definitions=once");
+    it.activate();
+    it.hub.activated(definitionOf("job/b"), new Scenario().activation, START);
+    it.job.wake(T10);
+    await turn();
+    const charts = wire.frames.flatMap((frame) => (frame.type === "@xstate.actor" ? [[frame.sessionId, frame]] : []));
+    const shown = charts.map(([session, frame]) => [
+      session,
+      (frame as { definition: string }).definition.length > 100,
+    ]);
+    expect(shown).toEqual([
+      [IDENTITY, true],
+      ["job/b", false],
+      [`${IDENTITY}@${T10}`, true],
+      ["a1", true],
+    ]);
+    expect(wire.frames[1]).toMatchObject({ definition: '{"id":"job"}' });
+  });
+
+  test("definitions=none: actors come without their charts", async () => {
     const it = new Observed();
     const [bare, full] = [new TestWire(), new TestWire()];
     it.attach(bare, "definitions=none");
@@ -146,7 +168,7 @@ describe("who looks on", () => {
 });
 
 describe("too much", () => {
-  it("a slow client: what does not fit is left out, counted, and said when it has caught up", async () => {
+  test("a slow client: what does not fit is left out, counted, and said when it has caught up", async () => {
     const it = new Observed();
     const [slow, quick] = [new TestWire(), new TestWire()];
     slow.isStalled = true;
@@ -169,7 +191,7 @@ describe("too much", () => {
     expect(slow.frames.at(-1)).toEqual(quick.frames.at(-1));
   });
 
-  it("more happens than can be told: it is skipped at once and counted; what lives is right all the same", async () => {
+  test("more happens than can be told: it is skipped at once and counted; what lives is right all the same", async () => {
     const it = new Observed();
     const wire = new TestWire();
     it.attach(wire);
@@ -177,12 +199,13 @@ describe("too much", () => {
     for (let count = 0; count < HUB_LIMITS.waiting; count += 1) it.hub.passivated("other", null);
     it.job.wake(T10);
     await turn();
+    it.clock.advance(HUB_LIMITS.pauseMs);
     expect(wire.events("FRAMES_LEFT_OUT")).toMatchObject([{ event: { frames: HUB_LIMITS.waiting } }]);
     expect(it.hub.live.get(IDENTITY)?.activation).toBe(it.job.activation);
     expect(words(wire).filter((line) => line.startsWith("+ a1"))).toHaveLength(1);
   });
 
-  it("frames are made in slices, with the loop free in between", async () => {
+  test("frames are made in slices, with the loop free in between", async () => {
     const clock = new TickingClock({ startAt: START });
     const hub = new InspectHub(clock);
     const wire = new TestWire();
@@ -199,13 +222,59 @@ describe("too much", () => {
   });
 });
 
+describe("while very much happens at once", () => {
+  const BURST = HUB_LIMITS.burst + 1;
+
+  function watched() {
+    const clock = new SimulatedClock({ startAt: START });
+    const hub = new InspectHub(clock);
+    const wire = new TestWire();
+    hub.attach(clientOn(wire));
+    const { activation } = new Scenario();
+    let count = 0;
+    const happen = (times: number): void => {
+      for (let more = times; more > 0; more -= 1) {
+        count += 1;
+        hub.activated(definitionOf(`job/${count}`), activation, START);
+      }
+    };
+    return { clock, wire, happen };
+  }
+
+  test("frames are made when it is over, and all of them", async () => {
+    const { clock, wire, happen } = watched();
+    happen(BURST);
+    await turn();
+    expect(wire.frames).toHaveLength(0);
+    happen(BURST);
+    clock.advance(HUB_LIMITS.pauseMs);
+    expect(wire.frames).toHaveLength(0);
+    clock.advance(HUB_LIMITS.pauseMs);
+    expect(wire.frames).toHaveLength(2 * BURST);
+  });
+
+  test("without an end they are made all the same, a second later", async () => {
+    const { clock, wire, happen } = watched();
+    happen(BURST);
+    await turn();
+    for (let ms = 0; ms < HUB_LIMITS.giveWayMs - HUB_LIMITS.pauseMs; ms += HUB_LIMITS.pauseMs) {
+      happen(BURST);
+      clock.advance(HUB_LIMITS.pauseMs);
+      expect(wire.frames).toHaveLength(0);
+    }
+    happen(BURST);
+    clock.advance(2 * HUB_LIMITS.pauseMs);
+    expect(wire.frames.length).toBeGreaterThan(0);
+  });
+});
+
 /** Each look at it takes a millisecond. */
 class TickingClock extends SimulatedClock {
-  private looks = 0;
+  #looks = 0;
 
   override monotonicMs(): number {
-    this.looks += 1;
-    return super.monotonicMs() + this.looks;
+    this.#looks += 1;
+    return super.monotonicMs() + this.#looks;
   }
 }
 
@@ -262,7 +331,7 @@ describe("what a client is told when it comes", () => {
       .sort();
   };
 
-  it("one frame for each resting job, from its document and its definition", async () => {
+  test("one frame for each resting job, from its document and its definition", async () => {
     const wire = await listed("", [definitionOf("job/a", { policy: { suspend: true } }), definitionOf("job/b")]);
     expect(jobs(wire)).toEqual(["job/a", "job/b"]);
     expect(wire.frames.find(({ sessionId }) => sessionId === "job/a")).toMatchObject({
@@ -277,7 +346,7 @@ describe("what a client is told when it comes", () => {
     expect(wire.events("LISTED")).toMatchObject([{ event: { live: 0, resting: 2, isComplete: true } }]);
   });
 
-  it("a job that lives is told of as it is, and not as one that rests", async () => {
+  test("a job that lives is told of as it is, and not as one that rests", async () => {
     const scenario = new Scenario();
     scenario.wake("2026-03-01T09:30:00Z");
     const wire = await listed("", [definitionOf("job/a"), definitionOf("job/b")], (hub) => {
@@ -290,7 +359,7 @@ describe("what a client is told when it comes", () => {
     expect(wire.events("LISTED")).toMatchObject([{ event: { live: 1, resting: 1 } }]);
   });
 
-  it("jobs that live count for no limit of those that rest", async () => {
+  test("jobs that live count for no limit of those that rest", async () => {
     const definitions = Array.from({ length: 9 }, (_, nth) => definitionOf(`job/${nth}`));
     const wire = await listed("resting=1", definitions, (hub) => {
       for (const definition of definitions.slice(1)) hub.activated(definition, new Scenario().activation, START);
@@ -298,7 +367,7 @@ describe("what a client is told when it comes", () => {
     expect(wire.events("LISTED")).toMatchObject([{ event: { live: 8, resting: 1, isComplete: true } }]);
   });
 
-  it("S16: of a job that lives, the definition that came into force last is shown", async () => {
+  test("S16: of a job that lives, the definition that came into force last is shown", async () => {
     const scenario = new Scenario();
     const changed = definitionOf(IDENTITY, { schedule: "5 * * * *" });
     const wire = await listed("", [], (hub) => {
@@ -312,7 +381,7 @@ describe("what a client is told when it comes", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["resting=1", 1, false],
     ["resting=2", 2, true],
     ["resting=all", 2, true],
@@ -326,7 +395,7 @@ describe("what a client is told when it comes", () => {
     expect(jobs(wire)).toHaveLength(resting);
   });
 
-  it("S32: a job whose document cannot be read is shown as that, and hides no other", async () => {
+  test("S32: a job whose document cannot be read is shown as that, and hides no other", async () => {
     const wire = await listed("", [definitionOf("job/a"), definitionOf("job/b")], undefined, "{");
     expect(jobs(wire)).toEqual(["job/a", "job/b"]);
     expect(wire.frames[0]).toMatchObject({
@@ -334,7 +403,7 @@ describe("what a client is told when it comes", () => {
     });
   });
 
-  it("waits for a client that takes nothing, and ends when it goes", async () => {
+  test("waits for a client that takes nothing, and ends when it goes", async () => {
     const clock = new SimulatedClock({ startAt: START });
     const [hub, wire] = [new InspectHub(clock), new TestWire()];
     wire.isStalled = true;

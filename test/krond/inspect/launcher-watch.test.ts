@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type SimulatedBehaviour, SimulatedHost } from "../../../src/actors/launcher/daemon/simulated-launcher.js";
 import { SimulatedClock } from "../../../src/actors/simulated-clock.js";
 import type { Said } from "../../../src/krond/inspect/frames.js";
@@ -62,7 +62,7 @@ const request = shellRequest(CANARY, {
 });
 
 describe("the launcher as an actor", () => {
-  it("what it is asked and what comes of it, of which job, and how much it holds", async () => {
+  test("what it is asked and what comes of it, of which job, and how much it holds", async () => {
     const { clock, launcher, all, events } = watched({ runMs: 10, exitCode: 3 });
     const gate = requireOk(await launcher.arm(request));
     await launcher.go(gate, START + 1_000);
@@ -86,7 +86,7 @@ describe("the launcher as an actor", () => {
     expect(JSON.stringify(all)).not.toContain(CANARY);
   });
 
-  it.each([
+  test.each([
     [
       "a gate that is closed",
       { runMs: null, exitCode: 0 },
@@ -127,7 +127,7 @@ describe("the launcher as an actor", () => {
     expect(JSON.stringify(all)).not.toContain(CANARY);
   });
 
-  it("nobody looks on: nothing is made", async () => {
+  test("nobody looks on: nothing is made", async () => {
     const { launcher, audience, all } = watched({ runMs: null, exitCode: 0 });
     audience.isWatched = false;
     await launcher.arm(request);

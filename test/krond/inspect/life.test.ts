@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type AnyStateMachine, createMachine, getNextSnapshot } from "xstate";
 import { CHARTS } from "../../../src/krond/inspect/charts.js";
 import { jobSession } from "../../../src/krond/inspect/frames.js";
@@ -16,7 +16,7 @@ const [P10, P11] = [`${IDENTITY}@${T10}`, `${IDENTITY}@${T11}`];
 const JOB = "standing.enabled+record+period";
 
 describe("the life of a period, as frames", () => {
-  it("SPEC: planned, eligible, running, completed; its execution beside it", () => {
+  test("SPEC: planned, eligible, running, completed; its execution beside it", () => {
     const { job, words } = story({ document: HANDLED_9 });
     job.wake("2026-03-01T09:30:00Z");
     expect(words()).toEqual([
@@ -61,7 +61,7 @@ describe("the life of a period, as frames", () => {
     expect(last.attempts).toEqual([]);
   });
 
-  it("a period that came to life as due begins as planned all the same", () => {
+  test("a period that came to life as due begins as planned all the same", () => {
     const { job, words } = story({ document: HANDLED_9 });
     job.wake(T10);
     expect(words()).toEqual([
@@ -73,7 +73,7 @@ describe("the life of a period, as frames", () => {
     ]);
   });
 
-  it("instants are told as people read them", () => {
+  test("instants are told as people read them", () => {
     const { job, told } = story({ document: HANDLED_9 });
     job.tell(T10, { type: "WAKE", isReturning: false, nominalAt: at(T10) });
     const frame = told().find(({ kind, frame: { type } }) => kind === "period" && type === "@xstate.snapshot")?.frame;
@@ -85,7 +85,7 @@ describe("the life of a period, as frames", () => {
     });
   });
 
-  it("how it ended is told with its exit code", () => {
+  test("how it ended is told with its exit code", () => {
     const { job, told } = story({ document: HANDLED_9 });
     job.wake(T10);
     job.start(T10, "a1");
@@ -207,7 +207,7 @@ const ENDINGS: readonly Ending[] = [
 ];
 
 describe("every way to end", () => {
-  it.each(ENDINGS)("$name", ({ play, words }) => {
+  test.each(ENDINGS)("$name", ({ play, words }) => {
     const told = story({ document: HANDLED_9 });
     play(told.job);
     const all = told.words();
@@ -216,7 +216,7 @@ describe("every way to end", () => {
 });
 
 describe("jobs that come and go", () => {
-  it("S29: a job that is brought to life from its document brings the runs that it had", () => {
+  test("S29: a job that is brought to life from its document brings the runs that it had", () => {
     const active = { PeriodID: T10, PID: 7, StartedAt: T10, ChosenTime: T10, AttemptID: "old" };
     const { job } = story({ document: { ...HANDLED_9, LastHandledPeriodID: T10, ActiveExecution: active } });
     const frames = presentFrames({ identity: IDENTITY, definition: null, activation: job.activation }, at(T11));
@@ -226,7 +226,7 @@ describe("jobs that come and go", () => {
     ]);
   });
 
-  it("at rest it is said when it wakes; a removed one has stopped", () => {
+  test("at rest it is said when it wakes; a removed one has stopped", () => {
     const { job } = story({ document: HANDLED_9 });
     job.wake("2026-03-01T09:30:00Z");
     const live = { identity: IDENTITY, definition: null, activation: job.activation };
@@ -237,7 +237,7 @@ describe("jobs that come and go", () => {
     expect(gone.frame).toMatchObject({ snapshot: { status: "stopped", context: { wakeAt: null } } });
   });
 
-  it.each([
+  test.each([
     ["prod/backup", "prod/backup"],
     ["supervisor", "job:supervisor"],
     ["launcher", "job:launcher"],
@@ -257,12 +257,12 @@ describe("the charts that are sent", () => {
     ["supervisor", supervisorMachine, CHARTS.supervisor],
   ];
 
-  it.each(charts)("%s: the same states and transitions can be drawn from the text", (_, machine, text) => {
+  test.each(charts)("%s: the same states and transitions can be drawn from the text", (_, machine, text) => {
     const drawn = createMachine(JSON.parse(text));
     expect(shapeOf(drawn)).toEqual(shapeOf(machine));
   });
 
-  it("a viewer can go on from a snapshot by the chart alone", () => {
+  test("a viewer can go on from a snapshot by the chart alone", () => {
     const { job, told } = story({ document: HANDLED_9 });
     job.wake(T10);
     const frame = told().find((said) => said.kind === "execution")?.frame;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { canonicalDefinitionText, readJobDefinition } from "../../../src/core/job/schema.js";
 import { publicDefinition, publicEvent, publicRaw } from "../../../src/krond/inspect/public-view.js";
 import { requireOk } from "../../support/results.js";
@@ -25,7 +25,7 @@ const SECRETIVE: readonly (readonly [name: string, raw: Record<string, unknown>,
 ];
 
 describe("ERROR-MODEL: what is shown of a definition holds no secret", () => {
-  it.each(SECRETIVE)("%s", (_, raw, target) => {
+  test.each(SECRETIVE)("%s", (_, raw, target) => {
     const definition = requireOk(readJobDefinition({ identity: "a/b", schedule: "0 * * * *", ...raw }));
     const shown = publicDefinition(definition);
     expect(JSON.stringify(shown)).not.toContain(CANARY);
@@ -34,14 +34,14 @@ describe("ERROR-MODEL: what is shown of a definition holds no secret", () => {
     expect(JSON.stringify(stored)).toBe(JSON.stringify(shown));
   });
 
-  it("descriptions and reasons of a pause are cleaned of what looks like a secret", () => {
+  test("descriptions and reasons of a pause are cleaned of what looks like a secret", () => {
     const raw = { identity: "a", schedule: "0 * * * *", command: ["x"], description: `password=${CANARY}` };
     const shown = publicDefinition(requireOk(readJobDefinition(raw)));
     const event = publicEvent({ type: "PAUSE", untilAt: 0, reason: `token: ${CANARY}` });
     expect(JSON.stringify([shown, event])).not.toContain(CANARY);
   });
 
-  it("everything about when it runs is shown", () => {
+  test("everything about when it runs is shown", () => {
     const when = {
       identity: "a",
       schedule: "0 3 * * *",

@@ -1,6 +1,7 @@
 import * as http from "node:http";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import type { OpenDoor } from "../../../src/actors/doors/listen.js";
 import { KronError } from "../../../src/core/base/errors/kron-error.js";
 import type { InspectFilter } from "../../../src/krond/inspect/filter.js";
 import {
@@ -8,7 +9,6 @@ import {
   type InspectServerOptions,
   startInspectServer,
 } from "../../../src/krond/inspect/server.js";
-import type { OpenDoor } from "../../../src/krond/monitor/http-listen.js";
 
 const running: OpenDoor[] = [];
 const attached: WebSocket[] = [];
@@ -86,27 +86,27 @@ const ATTEMPTS: readonly (readonly [name: string, path: string, headers: Record<
   ];
 
 describe("who may attach", () => {
-  it.each(ATTEMPTS)("%s", async (_, path, headers, expected) => {
+  test.each(ATTEMPTS)("%s", async (_, path, headers, expected) => {
     expect(await attach(await open(), path, headers)).toBe(expected);
   });
 
-  it("a name that it was told to listen on is a name it is known by", async () => {
+  test("a name that it was told to listen on is a name it is known by", async () => {
     const door = await open({ host: "localhost" });
     expect(await attach(door, "/", { Host: "localhost" })).toBe("hello");
   });
 
-  it("the filter reaches whoever serves the client", async () => {
+  test("the filter reaches whoever serves the client", async () => {
     const door = await open();
     await attach(door, "/?identity=prod/*&resting=none");
     expect(door.filters).toMatchObject([{ patterns: ["prod/*"], resting: 0 }]);
   });
 
-  it("only so many", async () => {
+  test("only so many", async () => {
     const door = await open({ clientCount: () => INSPECT_SERVER_LIMITS.clients });
     expect(await attach(door)).toBe("503 there are 8 clients already");
   });
 
-  it("who asks without a WebSocket is told what to attach with, or what is wrong", async () => {
+  test("who asks without a WebSocket is told what to attach with, or what is wrong", async () => {
     const { server } = await open();
     const plain = await fetch(`http://127.0.0.1:${server.port}/`);
     expect([plain.status, await plain.text()]).toEqual([426, expect.stringContaining("WebSocket")]);
@@ -114,7 +114,7 @@ describe("who may attach", () => {
     expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining("resting=all")]);
   });
 
-  it("an address that is taken is refused with an error that says so", async () => {
+  test("an address that is taken is refused with an error that says so", async () => {
     const { server } = await open();
     const second = open({ port: server.port });
     await expect(second).rejects.toThrow(KronError);
@@ -125,7 +125,7 @@ describe("who may attach", () => {
 describe("who talks", () => {
   const closing = (socket: WebSocket): Promise<number> => new Promise((resolve) => socket.on("close", resolve));
 
-  it("a few words are ignored; who does not stop is shown out", async () => {
+  test("a few words are ignored; who does not stop is shown out", async () => {
     await attach(await open());
     const [socket] = attached;
     if (socket === undefined) throw new Error("not attached");
@@ -134,7 +134,7 @@ describe("who talks", () => {
     expect(await closed).toBe(1008);
   });
 
-  it("more than fits is not read", async () => {
+  test("more than fits is not read", async () => {
     await attach(await open());
     const [socket] = attached;
     if (socket === undefined) throw new Error("not attached");
@@ -143,7 +143,7 @@ describe("who talks", () => {
     expect(await closed).toBe(1009);
   });
 
-  it("a connection that breaks in the middle of a handshake disturbs nobody", async () => {
+  test("a connection that breaks in the middle of a handshake disturbs nobody", async () => {
     const door = await open();
     const request = http.request({ port: door.server.port, headers: { Upgrade: "websocket", Connection: "Upgrade" } });
     request.on("error", () => undefined).end();

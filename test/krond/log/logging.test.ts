@@ -8,7 +8,7 @@ import { verifyRecord } from "../../../src/core/decision/verify.js";
 import { readJobDefinition } from "../../../src/core/job/schema.js";
 import { errorEvent, fatalEvent, problemEvent } from "../../../src/krond/log/log.js";
 import { createLog, type KronLog, type LogOptions, usualLogFormat } from "../../../src/krond/log/logging.js";
-import { LOG_FIELD_LIMITS, redacted } from "../../../src/krond/log/redaction.js";
+import { LOG_FIELD_LIMITS, redacted } from "../../../src/operations/redaction.js";
 import { requireErr } from "../../support/results.js";
 import { at, ruleOf } from "../../support/scheduling.js";
 

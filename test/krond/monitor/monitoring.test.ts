@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { builtPrograms, krondProcesses, type RunningKrond } from "../../support/krond.js";
 import { job, placesIn } from "../../support/place.js";
 import { temporaryDirectories } from "../../support/temporary.js";
@@ -16,7 +16,7 @@ async function asked(krond: RunningKrond, path: string): Promise<{ readonly stat
 }
 
 describe("what a running daemon tells machines", () => {
-  it("has every metric of the documentation; series of single jobs for those that were named", async () => {
+  test("has every metric of the documentation; series of single jobs for those that were named", async () => {
     const here = place(job("t/a", "true") + job("u/b", "true") + job("t/new", "true"));
     const krond = startKrond(here.config, here.state, ["--metrics", "0", "--metrics-jobs", "t/*,v/*"]);
     await krond.ready();
@@ -55,7 +55,7 @@ describe("what a running daemon tells machines", () => {
     expect(again.text.match(series)).toHaveLength(1);
   });
 
-  it("readiness fails while the configuration cannot be read, health does not; both are well again afterwards", async () => {
+  test("readiness fails while the configuration cannot be read, health does not; both are well again afterwards", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state, ["--metrics", "0"]);
     expect((await asked(krond, "/readyz")).status).toBe(200);
@@ -73,7 +73,7 @@ describe("what a running daemon tells machines", () => {
     expect((await asked(krond, "/readyz")).status).toBe(200);
   });
 
-  it("a daemon that was held up says for how long, and what ran", async () => {
+  test("a daemon that was held up says for how long, and what ran", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();

@@ -1,8 +1,8 @@
 import * as http from "node:http";
 import * as net from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import type { OpenDoor } from "../../../src/actors/doors/listen.js";
 import { KronError } from "../../../src/core/base/errors/kron-error.js";
-import type { OpenDoor } from "../../../src/krond/monitor/http-listen.js";
 import { type StatusServerOptions, startStatusServer } from "../../../src/krond/monitor/status-server.js";
 
 const running: OpenDoor[] = [];

@@ -1,6 +1,7 @@
 /** Loads one configuration under the rules of trust, and says what came of it. Runs as a process of its own. */
+
+import { loadConfiguration } from "../../../src/actors/pool/load/configuration.js";
 import { configTrust } from "../../../src/krond/boot/config-trust.js";
-import { loadConfiguration } from "../../../src/persist/configuration.js";
 
 const [name = ""] = process.argv.slice(2);
 const check = configTrust({ daemonUid: process.geteuid?.() ?? 0, trustedUids: [], privateGid: null });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { canonicalDefinitionText } from "../../../src/core/job/raw.js";
 import { parseDocument } from "../../../src/core/state/parse.js";
 import { MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import { fencingRules } from "../../../src/krond/state/tools.js";
@@ -17,7 +18,8 @@ async function recovered(keep: (record: LedgerRecord) => boolean) {
   await world.pass(MINUTE_MS + 15 * SECOND_MS);
   world.kill();
   const records = [...(world.disk.ledger.get("a")?.values() ?? [])].filter(keep);
-  const store = { ledgerLatest: async () => records.map((record) => ({ ...record, isIntact: true })) };
+  const ledgerLatest = async () => records.map((record) => ({ ...record, isIntact: true }));
+  const store = { ledgerLatest, newestVersion: async () => undefined };
   const rules = fencingRules([OFTEN], { isKept: () => false, keep: (key) => key }, world.clock.now());
   const key = documentKey("a");
   const fenced = await rules.fence({ key, identity: "a", text: DAMAGED }, store);
@@ -36,5 +38,25 @@ describe("krond state recover --fence", () => {
     const { document, ledger } = await recovered(() => false);
     expect(document).toMatchObject({ LastHandledPeriodID: "2026-03-01T00:01:00Z", LastOutcome: "skipped" });
     expect(ledger.map(({ kind }) => kind)).toContain("period");
+  });
+
+  const orphan = async (text: string | null) => {
+    const world = new World();
+    await world.boot([OFTEN]);
+    await world.pass(MINUTE_MS + 15 * SECOND_MS);
+    world.kill();
+    const key = documentKey("a");
+    const version = { identity: "a", definedAt: 1, text, isIntact: true };
+    const store = { ledgerLatest: async () => [], newestVersion: async () => version };
+    const rules = fencingRules([], { isKept: () => false, keep: (it) => it }, world.clock.now() + MINUTE_MS);
+    const fenced = await rules.fence({ key, identity: undefined, text: world.disk.documents.get(key)?.text }, store);
+    return fenced === null ? null : requireOk(parseDocument(fenced.text, key));
+  };
+
+  test("S32: a job that no file names, and the store has in force, is fenced by what the store says", async () => {
+    expect(await orphan(canonicalDefinitionText(OFTEN))).toMatchObject({
+      ...{ LastHandledPeriodID: "2026-03-01T00:02:00Z", LastOutcome: "skipped" },
+    });
+    expect([await orphan(null), await orphan("{"), await orphan('{"later":true}')]).toEqual([null, null, null]);
   });
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { newDocument } from "../../../src/core/state/document.js";
 import { serialiseDocument } from "../../../src/core/state/serialise.js";
-import { readHistory } from "../../../src/krond/state/history.js";
 import { rewindJob } from "../../../src/krond/state/tools.js";
+import { readHistory } from "../../../src/operations/records/history.js";
 import { documentKey } from "../../../src/persist/keys.js";
 import { acquireMemoryLock } from "../../../src/persist/lock.js";
 import { MemoryDisk } from "../../../src/persist/memory/disk.js";

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { newDocument } from "../../../src/core/state/document.js";
 import { serialiseDocument } from "../../../src/core/state/serialise.js";
 import { exportSnapshot } from "../../../src/krond/state/snapshot.js";
@@ -75,7 +75,7 @@ async function roundsIn(directory: string): Promise<ReadonlySet<string>> {
 }
 
 describe("an export beside somebody who writes", () => {
-  it("S30: is of one instant", async () => {
+  test("S30: is of one instant", async () => {
     const { directory, target, stop } = await busyStore("lmdb");
     const report = requireOk(
       await exportSnapshot({ place: { backend: BACKENDS.lmdb, at: directory }, target, isLive: false }),
@@ -88,7 +88,7 @@ describe("an export beside somebody who writes", () => {
     expect(fs.readdirSync(path.dirname(target)).sort()).toEqual(["copy", "state"]);
   });
 
-  it("S30: a store of files is refused, unless it may be of different instants", async () => {
+  test("S30: a store of files is refused, unless it may be of different instants", async () => {
     const { directory, target, stop } = await busyStore("files");
     const request = { place: { backend: BACKENDS.files, at: directory }, target, isLive: false };
     expect(requireErr(await exportSnapshot(request)).code).toBe("lock-held");
@@ -106,7 +106,7 @@ const startKrond = krondProcesses(programs);
 const place = placesIn(temporaryDirectories(), programs);
 
 describe("krond state export beside a running daemon", () => {
-  it("works, and leaves the daemon alone", async () => {
+  test("works, and leaves the daemon alone", async () => {
     const here = place(job("t/a", "true"));
     const krond = startKrond(here.config, here.state);
     await krond.ready();
@@ -119,7 +119,7 @@ describe("krond state export beside a running daemon", () => {
     expect(await krond.kill("SIGTERM")).toBe(0);
   });
 
-  it("is refused with 4 for a store of files, and says what to do", async () => {
+  test("is refused with 4 for a store of files, and says what to do", async () => {
     const here = place(job("t/a", "true"));
     await startKrond(here.config, here.state, ["--store", "files"]).ready();
     const copy = path.join(here.root, "copy");

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { formatInstant, SECOND_MS } from "../../../src/core/time/instant.js";
 import { builtPrograms, krondProcesses } from "../../support/krond.js";
 import { job, type Place, placesIn } from "../../support/place.js";
@@ -22,7 +22,7 @@ function nextPeriodOf(here: Place): string {
 }
 
 describe("kron why: what is due and open", () => {
-  it("S29, S36: while the daemon drains, and after it was killed, it says who will judge the period", async () => {
+  test("S29, S36: while the daemon drains, and after it was killed, it says who will judge the period", async () => {
     const here = place(job("t/long", "sleep 60") + EVERY_MINUTE);
     const krond = startKrond(here.config, here.state);
     await krond.ready();

@@ -7,10 +7,12 @@ import { executionMachine } from "../../../src/machines/execution.machine.js";
 import type { ExecutionEvent } from "../../../src/machines/execution-logic.js";
 import { jobMachine } from "../../../src/machines/job.machine.js";
 import type { JobEvent } from "../../../src/machines/job-logic.js";
+import { type MembershipEvent, membershipMachine } from "../../../src/machines/membership.machine.js";
 import { periodMachine } from "../../../src/machines/period.machine.js";
 import type { PeriodEvent } from "../../../src/machines/period-logic.js";
 import { type PollingEvent, pollingMachine } from "../../../src/machines/polling.machine.js";
 import { type SchedulerLifecycleEvent, schedulerMachine } from "../../../src/machines/scheduler.machine.js";
+import { type ShardEvent, shardMachine } from "../../../src/machines/shard.machine.js";
 import { supervisorMachine } from "../../../src/machines/supervisor.machine.js";
 import type { SupervisorEvent } from "../../../src/machines/supervisor-logic.js";
 import { type TaskEvent, taskMachine } from "../../../src/machines/task.machine.js";
@@ -139,6 +141,14 @@ const POLLING: readonly PollingEvent[] = [
   { type: "DRAINED" },
 ];
 
+const SHARD: readonly ShardEvent[] = (["BEGIN", "BEGUN", "FAILED", "STOP", "QUIET", "RESTED"] as const).map((type) => ({
+  type,
+}));
+
+const MEMBERSHIP: readonly MembershipEvent[] = (
+  ["DRAIN", "UNDRAIN", "EMPTIED", "LEAVE", "HANDED", "CLOSE"] as const
+).map((type) => ({ type }));
+
 const JOB_INPUT = { document: newDocument(IDENTITY), historyLimit: 1, isSuspended: false };
 
 /** Told to each chart: nothing that any of them knows. */
@@ -161,4 +171,6 @@ export const SUBJECTS: readonly Subject[] = [
   subject("task", taskMachine, [undefined], TASK),
   subject("scheduler", schedulerMachine, [undefined], SCHEDULER),
   subject("polling", pollingMachine, [undefined], POLLING),
+  subject("shard", shardMachine, [undefined], SHARD),
+  subject("membership", membershipMachine, [undefined], MEMBERSHIP),
 ];

@@ -1,6 +1,6 @@
 /** The table beside its definition, for charts that nobody has drawn. */
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import type { AnyStateMachine } from "xstate";
 import { compiled } from "../../../src/machines/advance.js";
 import { chart, EVENTS } from "./generated.js";
@@ -19,7 +19,7 @@ function isCompiled(machine: AnyStateMachine): boolean {
   }
 }
 
-it("does as XState does, whatever the chart", () => {
+test("does as XState does, whatever the chart", () => {
   let [taken, refused] = [0, 0];
   const history = fc.array(fc.constantFrom(...EVENTS), { minLength: 1, maxLength: 8 });
   fc.assert(

@@ -1,6 +1,6 @@
 /** Charts run as tables; XState's own transition on the same chart is the definition of what a table must say. */
 import fc from "fast-check";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
@@ -52,13 +52,13 @@ describe.each(SUBJECTS)("the chart of a $name", ({ machine, inputs, events }) =>
     walk = explore(machine, inputs, events, STATES_AT_MOST);
   });
 
-  it("does as XState does, wherever it gets, and it gets everywhere", () => {
+  test("does as XState does, wherever it gets, and it gets everywhere", () => {
     const nodes = new Set(walk.met.flatMap(({ ours }) => nodesOf(ours)));
     expect([...nodes].sort()).toEqual([...nodesNamedBy(machine)].sort());
     expect([...walk.effects].sort()).toEqual([...effectsNamedBy(machine)].sort());
   });
 
-  it("does as XState does, over random histories", () => {
+  test("does as XState does, over random histories", () => {
     const histories = fc.array(fc.constantFrom(...events), { maxLength: 25 });
     fc.assert(
       fc.property(fc.constantFrom(...inputs), histories, (input, history) => {
@@ -67,7 +67,7 @@ describe.each(SUBJECTS)("the chart of a $name", ({ machine, inputs, events }) =>
     );
   });
 
-  it("is where XState says it is, and can do what XState says it can", () => {
+  test("is where XState says it is, and can do what XState says it can", () => {
     const byValue = new Map(walk.met.map((both) => [JSON.stringify(both.ours.value), both]));
     const values = [...byValue.values()].flatMap(({ theirs }) => partsOf(theirs.value));
     const seenIn = (snapshot: AnyMachineSnapshot) => ({
@@ -78,7 +78,7 @@ describe.each(SUBJECTS)("the chart of a $name", ({ machine, inputs, events }) =>
     for (const { ours, theirs } of byValue.values()) expect(seenIn(ours)).toEqual(seenIn(theirs));
   });
 
-  it("goes on from what XState has kept of it, and XState goes on from its own", () => {
+  test("goes on from what XState has kept of it, and XState goes on from its own", () => {
     for (const { ours, theirs } of walk.met.slice(0, 50)) {
       const kept: AnyMachineSnapshot = JSON.parse(JSON.stringify(machine.getPersistedSnapshot(ours)));
       expect(kept).toEqual(JSON.parse(JSON.stringify(machine.getPersistedSnapshot(theirs))));

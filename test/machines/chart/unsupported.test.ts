@@ -1,5 +1,5 @@
 /** A chart that asks for more than a table can hold is refused where it is defined, with the place and the reason. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   type AnyStateMachine,
   assign,
@@ -32,7 +32,7 @@ const withRegions = (left: object, right: object): AnyStateMachine =>
 const promise = fromPromise(async () => 1);
 
 describe("a chart is refused that", () => {
-  it.each<[title: string, chart: AnyStateMachine, message: string]>([
+  test.each<[title: string, chart: AnyStateMachine, message: string]>([
     [
       "remembers",
       withState({ initial: "x", states: { x: {}, h: { type: "history" } } }),
@@ -119,7 +119,7 @@ describe("a chart is refused that", () => {
 });
 
 describe("while it runs, a chart breaks an invariant that", () => {
-  it("asks for an actor", () => {
+  test("asks for an actor", () => {
     const chart = setup({
       types: { context: {} as { self: unknown } },
       actions: { look: assign(({ self }) => ({ self })) },
@@ -127,7 +127,7 @@ describe("while it runs, a chart breaks an invariant that", () => {
     expect(() => begin(chart)).toThrow("a compiled chart has no actor to ask");
   });
 
-  it("goes round in circles", () => {
+  test("goes round in circles", () => {
     const chart = setup({
       types: { context: {} as { turns: number } },
       actions: { turn: assign(({ context }) => ({ turns: context.turns + 1 })) },

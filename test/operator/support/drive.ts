@@ -1,8 +1,9 @@
 /** One leader over the API server that is a value: passes to their end, and what they told. */
 
+import type { LostTime } from "../../../src/core/period/cause.js";
 import type { KronJob, KronJobStatus } from "../../../src/operator/kube/types.js";
 import type { Effect, EffectResult } from "../../../src/operator/plan/effects.js";
-import { type Memory, NOTHING_KNOWN, ticked } from "../../../src/operator/plan/memory.js";
+import { type Memory, NOTHING_KNOWN } from "../../../src/operator/plan/memory.js";
 import type { News } from "../../../src/operator/plan/news.js";
 import { beginPass, folded, nextEffect, type Pass } from "../../../src/operator/plan/pass.js";
 import { finished, type ModelState, modelOf, observe, perform } from "./model-api.js";
@@ -14,7 +15,12 @@ export class Leader {
   readonly news: News[] = [];
   readonly effects: string[] = [];
   lookAgainAt: number | null = null;
+  /** When nobody could look (S13). */
+  lost: readonly LostTime[] = [];
   /** What the API server answers instead; null: what it would. */
+  /** Whether it dies before the effect comes true, or after: what it remembered is gone with it. */
+  dies: (isAfter: boolean) => boolean = () => false;
+  isDead = false;
   interfere: (effect: Effect) => EffectResult | null = () => null;
 
   constructor(kronJob: KronJob) {
@@ -32,16 +38,18 @@ export class Leader {
   /** The effects of one look at this time, by type. */
   look(time: string): readonly string[] {
     const now = at(time);
-    this.memory = ticked(this.memory, now);
-    const observed = observe(this.state);
-    if (observed === null) return [];
+    const seen = observe(this.state);
+    if (seen === null) return [];
+    const observed = { ...seen, lost: this.lost };
     const from = this.effects.length;
     let pass: Pass = beginPass(observed, this.memory, now);
     for (let effect = nextEffect(pass); effect !== null; effect = nextEffect(pass)) {
+      if (this.#dies(false)) return this.effects.slice(from);
       this.effects.push(effect.type);
       const [state, usual] = perform(this.state, effect, pass.observed.kronJob, now);
       const unusual = this.interfere(effect);
       if (unusual === null) this.state = state;
+      if (this.#dies(true)) return this.effects.slice(from);
       const result = unusual ?? usual;
       if ("news" in effect && isDone(result)) this.news.push(...[effect.news].flat());
       pass = folded(pass, result, now);
@@ -49,6 +57,11 @@ export class Leader {
     this.memory = pass.memory;
     this.lookAgainAt = pass.lookAgainAt;
     return this.effects.slice(from);
+  }
+
+  #dies(isAfter: boolean): boolean {
+    this.isDead = this.dies(isAfter);
+    return this.isDead;
   }
 
   /** Looks at every instant at which the clock alone may change something, until then. */

@@ -1,5 +1,7 @@
 /** The supervisor's machines in the operator's place: the same definition, the same happenings, told in their own words. */
+import type { LostTime } from "../../../src/core/period/cause.js";
 import { newDocument } from "../../../src/core/state/document.js";
+import { formatInstant } from "../../../src/core/time/instant.js";
 import {
   type Activation,
   activate,
@@ -14,10 +16,18 @@ import type { KronDefinition } from "../../../src/operator/definition.js";
 const HOLDER = { kind: "process", pid: 7, startTicks: 1, bootId: "b" } as const;
 const ENDED = { kind: "exited", code: 0, signal: null, reason: null } as const;
 
+/** In a word. */
+export function gapOf(firstAt: number, lastAt: number, reason: string | null = null): string {
+  return `${formatInstant(firstAt)} to ${formatInstant(lastAt)} ${reason ?? ""}`;
+}
+
 export class MachineTwin {
   /** By period what became of it, and why. */
   readonly outcomes = new Map<string, string>();
   readonly ran: string[] = [];
+  /** What was passed over, and why. */
+  readonly gaps = new Set<string>();
+  lost: readonly LostTime[] = [];
   isRefusing = false;
   #scope: JobScope;
   #activation: Activation;
@@ -37,6 +47,10 @@ export class MachineTwin {
     };
     const document = { ...newDocument(compiled.rule.identity), DefinedAt: definedAt, DefinitionHash: "same" };
     this.#activation = activate(document, this.#scope);
+  }
+
+  get isPaused(): boolean {
+    return documentOfActivation(this.#activation).Pause !== undefined;
   }
 
   get running(): readonly string[] {
@@ -78,7 +92,7 @@ export class MachineTwin {
       arms += 1;
       return `a${this.#periods.size + arms}`;
     };
-    const taken = step(this.#scope, this.#activation, event, { now, gate: null, freshId });
+    const taken = step(this.#scope, this.#activation, event, { now, gate: null, freshId, lost: this.lost });
     this.#activation = taken.activation;
     this.#successorDueAt = taken.successorDueAt;
     for (const effect of taken.effects) this.#carryOut(effect, now);
@@ -92,6 +106,7 @@ export class MachineTwin {
     switch (type) {
       case "persist":
         for (const fact of params.facts) {
+          if (fact.kind === "periods_not_evaluated") this.gaps.add(gapOf(fact.firstAt, fact.lastAt, fact.reason));
           if (fact.kind === "outcome") this.outcomes.set(fact.periodId, `${fact.outcome} ${fact.reason ?? ""}`);
         }
         if (params.claimedBy !== null) this.tell(now, { type: "DURABLE", attemptId: params.claimedBy });

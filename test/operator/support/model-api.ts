@@ -25,7 +25,14 @@ export function modelOf(kronJob: KronJob): ModelState {
 export function observe(state: ModelState, cached: Readonly<Record<string, Job>> = state.jobs): Observed | null {
   if (state.kronJob === null) return null;
   const views = Object.values(cached).map((job): [string, JobView] => [job.metadata.name, viewOf(job)]);
-  return { kronJob: state.kronJob, jobs: new Map(views), direct: new Set(), tombstones: new Map(), template: null };
+  return {
+    kronJob: state.kronJob,
+    jobs: new Map(views),
+    direct: new Set(),
+    tombstones: new Map(),
+    lost: [],
+    template: null,
+  };
 }
 
 export type Answer = readonly [state: ModelState, result: EffectResult];

@@ -17,6 +17,7 @@ const CORE_ORDER: readonly string[] = [
   "why",
   "notify",
   "forecast",
+  "endpoint",
 ];
 
 const CORE_FOLDER = /^src\/core\/([^/]+)\//;

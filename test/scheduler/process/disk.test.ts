@@ -1,7 +1,7 @@
 /** The default store on a disk that is full, or that ends a file: the host process is told, and lives. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { canMount, mounts, NEEDS_MOUNT } from "../../faults/mounts.js";
 import { bundleEntry } from "../../support/bundle.js";
 import { type TestProcess, testProcesses } from "../../support/process.js";
@@ -77,7 +77,7 @@ function fill(directory: string): string {
 }
 
 describe("a write that the disk refuses", () => {
-  it("a file that may grow no further: told again and again, and the process ends when it is asked to", async () => {
+  test("a file that may grow no further: told again and again, and the process ends when it is asked to", async () => {
     const limited = ["sh", "-c", 'ulimit -f 400; exec "$0" "$@"'];
     const running = start(runner, [path.join(temporary(), "store"), "300"], limited);
     await until(running, "asleep");
@@ -88,7 +88,7 @@ describe("a write that the disk refuses", () => {
     await stops(running);
   });
 
-  it("at initialize: it rejects, and the process lives on", async () => {
+  test("at initialize: it rejects, and the process lives on", async () => {
     const limited = ["sh", "-c", 'ulimit -f 400; exec "$0" "$@"'];
     const running = start(runner, [path.join(temporary(), "store"), "5000"], limited);
     const { message } = await until(running, "refused");
@@ -96,7 +96,7 @@ describe("a write that the disk refuses", () => {
     await stops(running);
   });
 
-  it.skipIf(!canMount)(`a full disk: it says so, and with room again everything runs${NEEDS_MOUNT}`, async () => {
+  test.skipIf(!canMount)(`a full disk: it says so, and with room again everything runs${NEEDS_MOUNT}`, async () => {
     const directory = temporary();
     mount("-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", directory);
     const running = start(runner, [directory, "300"]);
@@ -109,7 +109,7 @@ describe("a write that the disk refuses", () => {
     await stops(running);
   });
 
-  it.skipIf(!canMount)(`a disk that was full from the start: refused, and then not${NEEDS_MOUNT}`, async () => {
+  test.skipIf(!canMount)(`a disk that was full from the start: refused, and then not${NEEDS_MOUNT}`, async () => {
     const directory = temporary();
     mount("-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", directory);
     const filler = fill(directory);

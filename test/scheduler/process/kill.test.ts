@@ -1,5 +1,5 @@
 import * as path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lmdbStore, type SchedulerEvent } from "../../../src/scheduler/index.js";
 import { bundleEntry } from "../../support/bundle.js";
 import { type TestProcess, testProcesses } from "../../support/process.js";
@@ -50,7 +50,7 @@ function isA<Type extends Line["type"]>(type: Type): (line: Line) => line is Ext
 }
 
 describe("kill -9", () => {
-  it("during a callback: after the restart the orphan is run again, at once and once (R2, P19)", async () => {
+  test("during a callback: after the restart the orphan is run again, at once and once (R2, P19)", async () => {
     const directory = path.join(temporary(), "store");
     const first = start(runner, [directory, "2026-01-05T00:00:05Z", "1", "hang", "0 0 * * *", "report"]);
     await linesUntil(first, said("TaskRunStarted"));
@@ -72,7 +72,7 @@ describe("kill -9", () => {
     expect(quiet.filter(isA("TaskRunStarted"))).toEqual([]);
   });
 
-  it("a process that is alive keeps a second one out", async () => {
+  test("a process that is alive keeps a second one out", async () => {
     const directory = path.join(temporary(), "store");
     const first = start(runner, [directory, "2026-01-05T00:00:05Z", "1", "end", "5 0 * * *", "report"]);
     await linesUntil(first, said("asleep"));
@@ -88,7 +88,7 @@ describe("kill -9", () => {
 
   const KILLS = process.env["KRON_TEST_LONG"] === "1" ? 1000 : 16;
 
-  it(`${KILLS} times at any point: no occurrence starts twice, and what was cut off is orphaned`, async () => {
+  test(`${KILLS} times at any point: no occurrence starts twice, and what was cut off is orphaned`, async () => {
     const directory = path.join(temporary(), "store");
     const names = Array.from({ length: 8 }, (_, i) => `task ${i}`);
     const started = new Set<string>();

@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import * as path from "node:path";
 import { build } from "vite";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { temporaryDirectories } from "../../support/temporary.js";
 
 const temporary = temporaryDirectories();
 
-it("the scheduler loads and runs without LMDB and Piscina when a store is injected", async () => {
+test("the scheduler loads and runs without LMDB and Piscina when a store is injected", async () => {
   const outDir = temporary();
   await build({
     configFile: false,

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { expect } from "vitest";
 import type { SplitMix64 } from "../../../src/core/decision/prng.js";
 import { POD_TEMPLATE, type TestCluster } from "./cluster.js";
-import { findingsOf } from "./ledger.js";
+import { type Findings, findingsOf } from "./ledger.js";
 
 /** Those who are killed and frozen. */
 export interface Crew {
@@ -25,7 +25,12 @@ export interface CampaignOptions {
   readonly disturbances: number;
   readonly restarts: number;
   readonly deletions: number;
+  /** Until when an outcome has to stand here. */
+  readonly settledMs?: number;
 }
+
+/** What is only late may still come when nothing happens any more. */
+const CALM_MS = 20_000;
 
 /** What restarts the API server of a real cluster: a command for the shell, which ends when it is under way. */
 const RESTART_COMMAND = process.env["KRON_TEST_API_RESTART"];
@@ -36,7 +41,7 @@ export async function campaign(it: TestCluster, crew: Crew, options: CampaignOpt
   const chance = (share: number): boolean => random.nextUnit() < share;
   it.kubelet.runOf = () => ({ ms: random.nextUnit() * 90_000, isSuccess: chance(0.8) });
   it.kubelet.stopMs = 2_000;
-  for (let n = 0; n < kronJobs; n++) await it.create(`job-${n}`, specOf(n, options));
+  for (let n = 0; n < kronJobs; n++) await created(it, `job-${n}`, specOf(n, options));
   const deletedUids = new Set<string>();
   const counts = new Map<string, number>();
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
@@ -49,9 +54,15 @@ export async function campaign(it: TestCluster, crew: Crew, options: CampaignOpt
   }
   await crew.settle();
   const endedAt = it.clock.now();
+  const about = { deletedUids, endedAt, ...(options.settledMs === undefined ? {} : { settledMs: options.settledMs }) };
+  const found = (): Findings => findingsOf({ versions: it.versions, begun: it.kubelet.begun, ...about });
+  const calmUntil = performance.now() + CALM_MS;
+  while (performance.now() < calmUntil && Object.values(found()).some((all) => all.length > 0)) {
+    await new Promise((done) => setTimeout(done, 500));
+  }
   await crew.stop();
-  const { versions, kubelet } = it;
-  const findings = findingsOf({ versions, begun: kubelet.begun, deletedUids, endedAt });
+  const { kubelet } = it;
+  const findings = found();
   const nothing = {
     twice: [],
     unclaimed: [],
@@ -66,6 +77,20 @@ export async function campaign(it: TestCluster, crew: Crew, options: CampaignOpt
   expect(kubelet.begun.length).toBeGreaterThan(kronJobs);
   const told = [...counts].map(([what, times]) => `${times} ${what}`).join(", ");
   return `${kubelet.begun.length} runs of ${kronJobs} KronJobs, ${deletedUids.size} Jobs deleted, ${told}`;
+}
+
+/** What befalls the operators befalls this as well. */
+async function created(it: TestCluster, name: string, spec: ReturnType<typeof specOf>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await it.create(name, spec);
+      return;
+    } catch (error) {
+      const isThere = error instanceof Error && error.message.includes("AlreadyExists");
+      if (isThere) return;
+      if (tries === 20) throw error;
+    }
+  }
 }
 
 function specOf(n: number, { windowOf }: CampaignOptions) {

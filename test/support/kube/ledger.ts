@@ -12,6 +12,8 @@ export interface Evidence {
   /** Jobs that users deleted: that these never ran is no fault of ours. */
   readonly deletedUids: ReadonlySet<string>;
   readonly endedAt: number;
+  /** Until when an outcome has to stand, at the latest. Absent: the longest that it can take. */
+  readonly settledMs?: number;
 }
 
 export interface Findings {
@@ -57,11 +59,11 @@ export function findingsOf(evidence: Evidence): Findings {
     twice: runs.filter((run, index) => runs.indexOf(run) !== index),
     unclaimed: begun.filter((pod) => !claims.has(pod.jobUid) && !ended.has(pod.job)).map(({ jobUid }) => jobUid),
     changed: [...outcomes].filter(([, all]) => all.size > 1).map(([period]) => period),
-    silent: [...latest.values()].flatMap((kronJob) => silentPeriods(kronJob, versions, outcomes, evidence.endedAt)),
+    silent: [...latest.values()].flatMap((kronJob) => silentPeriods(kronJob, evidence, outcomes)),
     neverRan: neverRan(evidence, claims),
     early: begun.filter(({ jobUid, at }) => at < (claims.get(jobUid)?.chosenAt ?? 0)).map(textOf),
     late: [...claims.values()].filter((claim) => isLate(claim, latest.get(claim.name), claims)).map(({ job }) => job),
-    overlaps: [...latest.values()].flatMap((kronJob) => overlapsOf(kronJob, begun)),
+    overlaps: [...latest.values()].flatMap((kronJob) => overlapsOf(kronJob, evidence)),
   };
 }
 
@@ -90,6 +92,7 @@ function outcomesOf(versions: readonly KronJob[]): ReadonlyMap<string, ReadonlyS
   for (const { metadata, status } of versions) {
     const { name } = metadata;
     if (status?.lastPeriodID !== undefined) note(name, status.lastPeriodID, status.lastOutcome ?? "");
+    for (const { periodID, source } of status?.active ?? []) if (source === undefined) note(name, periodID, "executed");
     for (const { periodID, outcome, source } of status?.history ?? []) {
       if (source === undefined) note(name, periodID, outcome);
     }
@@ -97,14 +100,17 @@ function outcomesOf(versions: readonly KronJob[]): ReadonlyMap<string, ReadonlyS
   return outcomes;
 }
 
-/** From the first period after it was made up to the last that must have been settled by now. */
+/**
+ * From the first period after it was made up to the last that must have been settled by now. A period that a later one has
+ * overtaken never will be.
+ */
 function silentPeriods(
-  { metadata, spec }: KronJob,
-  versions: readonly KronJob[],
+  { metadata, spec, status }: KronJob,
+  { versions, endedAt, settledMs = SETTLED_MS }: Evidence,
   outcomes: ReadonlyMap<string, unknown>,
-  endedAt: number,
 ): readonly string[] {
   if (spec.suspend === true) return [];
+  const lastAt = Math.max(Date.parse(status?.lastPeriodID ?? "") || 0, endedAt - settledMs);
   const gaps = versions
     .filter((version) => version.metadata.name === metadata.name)
     .flatMap(({ status }) => (status?.notEvaluated === undefined ? [] : [status.notEvaluated]));
@@ -112,7 +118,7 @@ function silentPeriods(
     gaps.some(({ firstPeriodID, lastPeriodID }) => firstPeriodID <= id && id <= lastPeriodID);
   const silent: string[] = [];
   const madeAt = Date.parse(metadata.creationTimestamp ?? "");
-  for (let at = Math.ceil(madeAt / MINUTE_MS + 1) * MINUTE_MS; at + SETTLED_MS <= endedAt; at += MINUTE_MS) {
+  for (let at = Math.ceil(madeAt / MINUTE_MS + 1) * MINUTE_MS; at <= lastAt; at += MINUTE_MS) {
     const id = new Date(at).toISOString().replace(".000", "");
     if (!outcomes.has(`${metadata.name} ${id}`) && !isTold(id)) silent.push(`${metadata.name} ${id}`);
   }
@@ -145,13 +151,15 @@ function isLate(claim: Claim, kronJob: KronJob | undefined, claims: ReadonlyMap<
 }
 
 /** S25: a pod that replaces another begins when that one has gone. */
-function overlapsOf({ metadata, spec }: KronJob, begun: readonly Begun[]): readonly string[] {
+/** The pods of a Job that a user deletes in the background outlive it, and an operator that sees Jobs alone cannot wait for them. */
+function overlapsOf({ metadata, spec }: KronJob, { begun, deletedUids }: Evidence): readonly string[] {
   if (spec.policy?.concurrency !== "replace") return [];
   const own = begun.filter(({ kronJob }) => kronJob === metadata.name).sort((a, b) => a.at - b.at);
   return own
     .filter(({ at }, index) => {
       const before = own[index - 1];
-      return before !== undefined && (before.endedAt === null || at < before.endedAt);
+      if (before === undefined || deletedUids.has(before.jobUid)) return false;
+      return before.endedAt === null || at < before.endedAt;
     })
     .map(textOf);
 }

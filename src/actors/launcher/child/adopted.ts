@@ -7,26 +7,28 @@ import type { GatedRun } from "../port.js";
 import { LAUNCHER_LIMITS } from "./limits.js";
 
 export class AdoptedProcesses {
-  private readonly runs = new Map<string, GatedRun>();
-  private timer: NodeJS.Timeout | null = null;
+  readonly #runs = new Map<string, GatedRun>();
+  #timer: NodeJS.Timeout | null = null;
+  readonly #bootId: string;
+  readonly #onEnd: (attemptId: string) => void;
 
-  constructor(
-    private readonly bootId: string,
-    private readonly onEnd: (attemptId: string) => void,
-  ) {}
+  constructor(bootId: string, onEnd: (attemptId: string) => void) {
+    this.#bootId = bootId;
+    this.#onEnd = onEnd;
+  }
 
   watch(run: GatedRun): void {
-    this.runs.set(run.attemptId, run);
-    this.timer ??= setTimeout(() => this.look(), 0);
+    this.#runs.set(run.attemptId, run);
+    this.#timer ??= setTimeout(() => this.#look(), 0);
   }
 
   /** What may not be looked at counts as alive (S27). */
-  private look(): void {
-    for (const run of this.runs.values()) {
-      if (livenessOf({ ...run, bootId: this.bootId }, this.bootId) !== "gone") continue;
-      this.runs.delete(run.attemptId);
-      this.onEnd(run.attemptId);
+  #look(): void {
+    for (const run of this.#runs.values()) {
+      if (livenessOf({ ...run, bootId: this.#bootId }, this.#bootId) !== "gone") continue;
+      this.#runs.delete(run.attemptId);
+      this.#onEnd(run.attemptId);
     }
-    this.timer = this.runs.size === 0 ? null : setTimeout(() => this.look(), LAUNCHER_LIMITS.adoptedPollMs);
+    this.#timer = this.#runs.size === 0 ? null : setTimeout(() => this.#look(), LAUNCHER_LIMITS.adoptedPollMs);
   }
 }

@@ -9,17 +9,19 @@ const PREFIX = "kron-";
 
 export class RunCgroups {
   /** The kernel keeps a group that is not empty: these are tried again. */
-  private readonly leftOver = new Set<string>();
+  readonly #leftOver = new Set<string>();
+  readonly #root: string | null;
 
-  constructor(private readonly root: string | null) {
-    if (root !== null) for (const name of groupsIn(root)) this.leftOver.add(path.join(root, name));
-    this.sweep();
+  constructor(root: string | null) {
+    this.#root = root;
+    if (root !== null) for (const name of groupsIn(root)) this.#leftOver.add(path.join(root, name));
+    this.#sweep();
   }
 
   /** Moves a waiting process into a group of its own. null when there is no root, or it cannot be had. */
   enter(attemptId: string, pid: number): string | null {
-    if (this.root === null) return null;
-    const directory = path.join(this.root, PREFIX + attemptId);
+    if (this.#root === null) return null;
+    const directory = path.join(this.#root, PREFIX + attemptId);
     try {
       fs.mkdirSync(directory);
       fs.writeFileSync(path.join(directory, "cgroup.procs"), String(pid));
@@ -32,19 +34,19 @@ export class RunCgroups {
 
   /** The group of a run that an earlier launcher started. */
   find(attemptId: string): string | null {
-    const directory = this.root === null ? null : path.join(this.root, PREFIX + attemptId);
+    const directory = this.#root === null ? null : path.join(this.#root, PREFIX + attemptId);
     return directory !== null && fs.existsSync(directory) ? directory : null;
   }
 
   /** What a run left behind keeps its group, and stays findable. */
   leave(directory: string | null): void {
-    if (directory !== null) this.leftOver.add(directory);
-    this.sweep();
+    if (directory !== null) this.#leftOver.add(directory);
+    this.#sweep();
   }
 
-  private sweep(): void {
-    for (const directory of this.leftOver) {
-      if (remove(directory)) this.leftOver.delete(directory);
+  #sweep(): void {
+    for (const directory of this.#leftOver) {
+      if (remove(directory)) this.#leftOver.delete(directory);
     }
   }
 }

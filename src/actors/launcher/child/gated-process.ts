@@ -34,24 +34,30 @@ export interface Spawnable {
 }
 
 export class GatedProcess {
-  private heard = "";
-  private end: ProcessEnd | null = null;
+  #heard = "";
+  #end: ProcessEnd | null = null;
+  readonly #child: ChildProcess;
+  readonly #pipe: Duplex;
+  readonly #handlers: GatedProcessHandlers;
 
   private constructor(
-    private readonly child: ChildProcess,
-    private readonly pipe: Duplex,
+    child: ChildProcess,
+    pipe: Duplex,
     readonly pid: number,
-    private readonly handlers: GatedProcessHandlers,
+    handlers: GatedProcessHandlers,
   ) {
+    this.#child = child;
+    this.#pipe = pipe;
+    this.#handlers = handlers;
     pipe.setEncoding("latin1");
-    pipe.on("data", (text: string) => this.listen(text));
+    pipe.on("data", (text: string) => this.#listen(text));
     // A pipe that breaks belongs to a process that ends; that is what is reported.
     pipe.on("error", () => undefined);
     child.on("error", () => undefined);
     child.on("exit", (code, signal) => {
-      this.end = { code, signal };
+      this.#end = { code, signal };
     });
-    child.on("close", (code, signal) => handlers.ended(this.end ?? { code, signal }));
+    child.on("close", (code, signal) => handlers.ended(this.#end ?? { code, signal }));
   }
 
   /**
@@ -80,20 +86,20 @@ export class GatedProcess {
 
   /** GO. From here on the process decides by itself, and tells. */
   release(latestUptimeHundredths: number): void {
-    this.pipe.end(goLine(latestUptimeHundredths));
+    this.#pipe.end(goLine(latestUptimeHundredths));
   }
 
   /** Only for a process that waits: it never ran and never will. */
   close(): void {
-    this.pipe.destroy();
-    this.child.kill("SIGKILL");
+    this.#pipe.destroy();
+    this.#child.kill("SIGKILL");
   }
 
-  private listen(text: string): void {
-    if (this.heard.length > SPOKEN_CHARS) return;
-    const lines = (this.heard + text).split("\n");
-    this.heard = lines.pop() ?? "";
-    for (const line of lines) this.handlers.said(line as GateWord);
+  #listen(text: string): void {
+    if (this.#heard.length > SPOKEN_CHARS) return;
+    const lines = (this.#heard + text).split("\n");
+    this.#heard = lines.pop() ?? "";
+    for (const line of lines) this.#handlers.said(line as GateWord);
   }
 }
 

@@ -24,97 +24,99 @@ import { Pacer } from "./pacer.js";
 import { type Identity, resolveIdentity, verifyIdentity } from "./privileges.js";
 
 export class Gatekeeper {
-  private readonly attempts = new Map<string, Attempt>();
-  private readonly accounts = new Accounts();
-  private readonly scanner = new ProcessScanner();
-  private readonly pacer = new Pacer();
-  private readonly shell = findGateShell();
-  private readonly bootId = readBootId();
-  private readonly hardFiles = hardOpenFiles();
-  private readonly own = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
-  private readonly adopted: AdoptedProcesses;
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #accounts = new Accounts();
+  readonly #scanner = new ProcessScanner();
+  readonly #pacer = new Pacer();
+  readonly #shell = findGateShell();
+  readonly #bootId = readBootId();
+  readonly #hardFiles = hardOpenFiles();
+  readonly #own = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
+  readonly #adopted: AdoptedProcesses;
   /** Files of ended runs that are being brought into their final form. */
-  private readonly tidying = new Set<Promise<void>>();
-  private cgroups = new RunCgroups(null);
+  readonly #tidying = new Set<Promise<void>>();
+  #cgroups = new RunCgroups(null);
+  readonly #send: (frame: LauncherFrame) => void;
 
-  constructor(private readonly send: (frame: LauncherFrame) => void) {
-    this.adopted = new AdoptedProcesses(this.bootId, (id) => this.ended(id, { code: null, signal: null }));
+  constructor(send: (frame: LauncherFrame) => void) {
+    this.#send = send;
+    this.#adopted = new AdoptedProcesses(this.#bootId, (id) => this.#ended(id, { code: null, signal: null }));
   }
 
   /** Each gate holds one descriptor of ours. */
   get maxArmed(): number {
-    return Math.max(this.hardFiles - LAUNCHER_LIMITS.reservedDescriptors, 1);
+    return Math.max(this.#hardFiles - LAUNCHER_LIMITS.reservedDescriptors, 1);
   }
 
   handle(frame: DaemonFrame): void {
     switch (frame.t) {
       case "hello":
-        this.cgroups = new RunCgroups(frame.cgroupRoot);
+        this.#cgroups = new RunCgroups(frame.cgroupRoot);
         return;
       case "arm":
-        void this.arm(frame.request);
+        void this.#arm(frame.request);
         return;
       case "go":
-        this.go(frame.id, frame.latest);
+        this.#go(frame.id, frame.latest);
         return;
       case "abort":
-        this.abort(frame.id);
+        this.#abort(frame.id);
         return;
       case "adopt":
-        this.adopt(frame.run, frame.output);
+        this.#adopt(frame.run, frame.output);
         return;
       case "tidy":
-        this.tidyUp(frame.output.plan, this.capOf(frame.output.path, frame.output.plan, null));
+        this.#tidyUp(frame.output.plan, this.#capOf(frame.output.path, frame.output.plan, null));
         return;
       case "terminate":
-        void this.terminate(frame.run, frame.graceMs, frame.call);
+        void this.#terminate(frame.run, frame.graceMs, frame.call);
         return;
       case "ping":
-        this.send({ t: "pong" });
+        this.#send({ t: "pong" });
         return;
     }
   }
 
   /** The daemon is gone: nothing that waits will ever run. What runs goes on (S29); files get their final form. */
   async close(): Promise<void> {
-    for (const attempt of this.attempts.values()) {
+    for (const attempt of this.#attempts.values()) {
       if (attempt.phase === "opening" || attempt.phase === "armed") {
         attempt.process?.close();
         discardOutput(attempt.file);
-        this.cgroups.leave(attempt.cgroup);
+        this.#cgroups.leave(attempt.cgroup);
       }
       attempt.cap?.stop();
     }
-    await Promise.all(this.tidying);
+    await Promise.all(this.#tidying);
   }
 
-  private async arm(request: ProcessArm): Promise<void> {
-    const refusal = await this.open(request);
-    if (refusal !== null) this.send({ t: "refused", id: request.attemptId, ...refusal });
+  async #arm(request: ProcessArm): Promise<void> {
+    const refusal = await this.#open(request);
+    if (refusal !== null) this.#send({ t: "refused", id: request.attemptId, ...refusal });
   }
 
   /** null: a process exists, and everything more comes as events. */
-  private async open(request: ProcessArm): Promise<ArmFailure | null> {
-    const identity = await resolveIdentity(this.accounts, this.own, request.user, request.group);
+  async #open(request: ProcessArm): Promise<ArmFailure | null> {
+    const identity = await resolveIdentity(this.#accounts, this.#own, request.user, request.group);
     if (!identity.ok) return identity.error;
-    await this.pacer.turn();
+    await this.#pacer.turn();
     const { account, gid } = identity.value;
     const output = openOutput(request.output, { uid: account.uid, gid });
     if (!output.ok) return output.error;
     const stdin = openStdin(request.stdin);
-    if (stdin.ok) this.spawn(request, identity.value, output.value, stdin.value);
+    if (stdin.ok) this.#spawn(request, identity.value, output.value, stdin.value);
     else discardOutput(output.value.path);
     output.value.release();
     if (stdin.ok && stdin.value !== "ignore") fs.closeSync(stdin.value);
     return stdin.ok ? null : stdin.error;
   }
 
-  private spawn(request: ProcessArm, identity: Identity, output: OpenOutput, stdin: number | "ignore"): void {
+  #spawn(request: ProcessArm, identity: Identity, output: OpenOutput, stdin: number | "ignore"): void {
     const { account } = identity;
     const gate = gateArgv({
-      shell: this.shell,
+      shell: this.#shell,
       umask: request.umask,
-      openFiles: Math.min(request.openFiles, this.hardFiles),
+      openFiles: Math.min(request.openFiles, this.#hardFiles),
       cwd: request.cwd ?? homeOf(account.home),
       argv: argvOf(request.command),
     });
@@ -123,38 +125,38 @@ export class Gatekeeper {
     const process = GatedProcess.spawn(
       { argv: [...identity.prefix, ...gate], env, stdin, output: output.stdio },
       {
-        said: (word) => this.said(attempt, word),
-        notCreated: (why) => this.refuse(attempt, why),
-        ended: (end) => this.ended(attempt.id, end),
+        said: (word) => this.#said(attempt, word),
+        notCreated: (why) => this.#refuse(attempt, why),
+        ended: (end) => this.#ended(attempt.id, end),
       },
     );
     // What could not be created has been, or will be, refused by the handler above.
     if (process === null) return;
     attempt.process = process;
     attempt.pid = process.pid;
-    attempt.overdue = setTimeout(() => this.giveUp(attempt), LAUNCHER_LIMITS.armMs);
-    this.attempts.set(attempt.id, attempt);
+    attempt.overdue = setTimeout(() => this.#giveUp(attempt), LAUNCHER_LIMITS.armMs);
+    this.#attempts.set(attempt.id, attempt);
   }
 
-  private refuse(attempt: Attempt, why: ArmFailure): void {
-    this.forget(attempt);
+  #refuse(attempt: Attempt, why: ArmFailure): void {
+    this.#forget(attempt);
     discardOutput(attempt.file);
-    this.send({ t: "refused", id: attempt.id, ...why });
+    this.#send({ t: "refused", id: attempt.id, ...why });
   }
 
-  private giveUp(attempt: Attempt): void {
+  #giveUp(attempt: Attempt): void {
     if (attempt.phase !== "opening") return;
     attempt.refusal = failure("gate-failed", `the process was not ready after ${LAUNCHER_LIMITS.armMs} ms`);
     attempt.process?.close();
   }
 
-  private said(attempt: Attempt, word: GateWord): void {
+  #said(attempt: Attempt, word: GateWord): void {
     switch (word) {
       case "READY":
-        this.ready(attempt);
+        this.#ready(attempt);
         return;
       case "EXEC":
-        this.started(attempt);
+        this.#started(attempt);
         return;
       case "NOEXEC":
         attempt.cause ??= "exec-failed";
@@ -168,12 +170,12 @@ export class Gatekeeper {
   }
 
   /** READY counts once the kernel has confirmed who the process is. */
-  private ready(attempt: Attempt): void {
+  #ready(attempt: Attempt): void {
     if (attempt.phase !== "opening") return;
-    const identity = identityOf(attempt.pid, this.bootId);
+    const identity = identityOf(attempt.pid, this.#bootId);
     const wrong = attempt.identity?.mustVerify ? verifyIdentity(attempt.pid, attempt.identity) : null;
     if (identity === null || wrong !== null) {
-      if (wrong !== null) this.accounts.forget();
+      if (wrong !== null) this.#accounts.forget();
       attempt.refusal = failure(
         "privilege-drop-failed",
         `the process is not what it should be: ${wrong ?? "it is gone"}`,
@@ -183,57 +185,57 @@ export class Gatekeeper {
     }
     if (attempt.overdue !== null) clearTimeout(attempt.overdue);
     attempt.startTicks = identity.startTicks;
-    attempt.cgroup = this.cgroups.enter(attempt.id, attempt.pid);
+    attempt.cgroup = this.#cgroups.enter(attempt.id, attempt.pid);
     attempt.phase = "armed";
-    this.send({ t: "armed", id: attempt.id, pid: attempt.pid, startTicks: attempt.startTicks });
+    this.#send({ t: "armed", id: attempt.id, pid: attempt.pid, startTicks: attempt.startTicks });
   }
 
   /** S20: the gate itself judges whether it is too late, and is told the moment in a form that no clock jump moves. */
-  private go(id: string, latest: number): void {
-    const attempt = this.attempts.get(id);
+  #go(id: string, latest: number): void {
+    const attempt = this.#attempts.get(id);
     if (attempt?.phase !== "armed") {
-      this.send({ t: "gone", id });
+      this.#send({ t: "gone", id });
       return;
     }
     attempt.phase = "released";
     attempt.process?.release(latest);
   }
 
-  private abort(id: string): void {
-    const attempt = this.attempts.get(id);
+  #abort(id: string): void {
+    const attempt = this.#attempts.get(id);
     if (attempt?.phase === "armed") {
       attempt.phase = "closing";
       attempt.process?.close();
     } else if (attempt?.phase !== "closing") {
-      this.send({ t: "aborted", id });
+      this.#send({ t: "aborted", id });
     }
   }
 
-  private started(attempt: Attempt): void {
+  #started(attempt: Attempt): void {
     if (attempt.phase !== "released") return;
     attempt.phase = "running";
-    attempt.cap = this.capOf(attempt.file, attempt.plan, attempt);
-    this.send({ t: "started", id: attempt.id });
+    attempt.cap = this.#capOf(attempt.file, attempt.plan, attempt);
+    this.#send({ t: "started", id: attempt.id });
   }
 
-  private ended(id: string, end: ProcessEnd): void {
-    const attempt = this.attempts.get(id);
+  #ended(id: string, end: ProcessEnd): void {
+    const attempt = this.#attempts.get(id);
     if (attempt === undefined) return;
-    this.forget(attempt);
+    this.#forget(attempt);
     if (attempt.phase === "running") {
-      this.sendExit(attempt, end);
-      this.cgroups.leave(attempt.cgroup);
-      this.tidyUp(attempt.plan, attempt.cap);
+      this.#sendExit(attempt, end);
+      this.#cgroups.leave(attempt.cgroup);
+      this.#tidyUp(attempt.plan, attempt.cap);
       return;
     }
     const answer = unstartedEnd(attempt, end);
     discardOutput(attempt.file);
-    this.cgroups.leave(attempt.cgroup);
-    this.send(answer);
+    this.#cgroups.leave(attempt.cgroup);
+    this.#send(answer);
   }
 
-  private sendExit(attempt: Attempt, end: ProcessEnd): void {
-    this.send({
+  #sendExit(attempt: Attempt, end: ProcessEnd): void {
+    this.#send({
       t: "exited",
       id: attempt.id,
       code: end.code,
@@ -243,66 +245,66 @@ export class Gatekeeper {
     });
   }
 
-  private tidyUp(plan: OutputPlan, cap: OutputCap | null): void {
-    const tidying = (cap?.finish() ?? Promise.resolve()).then(() => this.rotate(plan));
-    this.tidying.add(tidying);
-    void tidying.finally(() => this.tidying.delete(tidying));
+  #tidyUp(plan: OutputPlan, cap: OutputCap | null): void {
+    const tidying = (cap?.finish() ?? Promise.resolve()).then(() => this.#rotate(plan));
+    this.#tidying.add(tidying);
+    void tidying.finally(() => this.#tidying.delete(tidying));
   }
 
-  private rotate(plan: OutputPlan): void {
+  #rotate(plan: OutputPlan): void {
     try {
       rotate(plan);
     } catch (error) {
-      this.trouble(`old output cannot be removed: ${String(error)}`);
+      this.#trouble(`old output cannot be removed: ${String(error)}`);
     }
   }
 
-  private adopt(run: GatedRun, output: RunOutput | null): void {
+  #adopt(run: GatedRun, output: RunOutput | null): void {
     const plan: OutputPlan = output?.plan ?? { to: "discard" };
     const attempt = newAttempt(run.attemptId, plan, output?.path ?? null, null);
     attempt.pid = run.pid;
     attempt.startTicks = run.startTicks;
     attempt.phase = "running";
-    attempt.cgroup = this.cgroups.find(run.attemptId);
-    attempt.cap = this.capOf(attempt.file, attempt.plan, attempt);
-    this.attempts.set(attempt.id, attempt);
-    this.adopted.watch(run);
+    attempt.cgroup = this.#cgroups.find(run.attemptId);
+    attempt.cap = this.#capOf(attempt.file, attempt.plan, attempt);
+    this.#attempts.set(attempt.id, attempt);
+    this.#adopted.watch(run);
   }
 
-  private capOf(file: string | null, plan: OutputPlan, attempt: Attempt | null): OutputCap | null {
+  #capOf(file: string | null, plan: OutputPlan, attempt: Attempt | null): OutputCap | null {
     if (plan.to !== "file" || file === null) return null;
     return new OutputCap(file, plan, {
-      exceeded: ({ killGraceMs }) => void (attempt !== null && this.endForOutput(attempt, killGraceMs)),
-      trouble: (message) => this.trouble(message),
+      exceeded: ({ killGraceMs }) => void (attempt !== null && this.#endForOutput(attempt, killGraceMs)),
+      trouble: (message) => this.#trouble(message),
     });
   }
 
-  private async endForOutput(attempt: Attempt, graceMs: number): Promise<void> {
+  async #endForOutput(attempt: Attempt, graceMs: number): Promise<void> {
     attempt.cause = "output-exceeded";
-    const { survivors } = await terminateTree(this.targetOf(runOf(attempt)), limitsOf(graceMs), this.scanner);
+    const { survivors } = await terminateTree(this.#targetOf(runOf(attempt)), limitsOf(graceMs), this.#scanner);
     if (survivors.length > 0)
-      this.trouble(`a run above its output cap cannot be ended: processes ${survivors.join(", ")}`);
+      this.#trouble(`a run above its output cap cannot be ended: processes ${survivors.join(", ")}`);
   }
 
-  private async terminate(run: GatedRun, graceMs: number, call: number): Promise<void> {
-    const target = this.targetOf(run);
-    const end = await terminateTree(target, limitsOf(graceMs), this.scanner);
-    this.cgroups.leave(target.cgroup);
-    this.send({ t: "terminated", call, ...end });
+  async #terminate(run: GatedRun, graceMs: number, call: number): Promise<void> {
+    const target = this.#targetOf(run);
+    const end = await terminateTree(target, limitsOf(graceMs), this.#scanner);
+    this.#cgroups.leave(target.cgroup);
+    this.#send({ t: "terminated", call, ...end });
   }
 
-  private targetOf(run: GatedRun): TreeTarget {
-    const cgroup = this.attempts.get(run.attemptId)?.cgroup ?? this.cgroups.find(run.attemptId);
-    return { ...run, bootId: this.bootId, cgroup };
+  #targetOf(run: GatedRun): TreeTarget {
+    const cgroup = this.#attempts.get(run.attemptId)?.cgroup ?? this.#cgroups.find(run.attemptId);
+    return { ...run, bootId: this.#bootId, cgroup };
   }
 
-  private forget(attempt: Attempt): void {
+  #forget(attempt: Attempt): void {
     if (attempt.overdue !== null) clearTimeout(attempt.overdue);
-    this.attempts.delete(attempt.id);
+    this.#attempts.delete(attempt.id);
   }
 
-  private trouble(message: string): void {
-    this.send({ t: "trouble", code: "output-unusable", message });
+  #trouble(message: string): void {
+    this.#send({ t: "trouble", code: "output-unusable", message });
   }
 }
 

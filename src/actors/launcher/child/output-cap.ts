@@ -30,77 +30,79 @@ export interface CapHandlers {
 
 /** Watches one file from its run's start to its end. */
 export class OutputCap {
-  private timer: NodeJS.Timeout | null = null;
-  private lastBytes = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #lastBytes = 0;
   /** Everything between the first part and this offset is a hole. */
-  private holeEnd = 0;
-  private lastMs = performance.now();
-  private hasExceeded = false;
-  private isEnded = false;
-  private looking: Promise<void> = Promise.resolve();
+  #holeEnd = 0;
+  #lastMs = performance.now();
+  #hasExceeded = false;
+  #isEnded = false;
+  #looking: Promise<void> = Promise.resolve();
+  readonly #file: string;
+  readonly #plan: FilePlan;
+  readonly #handlers: CapHandlers;
 
-  constructor(
-    private readonly file: string,
-    private readonly plan: FilePlan,
-    private readonly handlers: CapHandlers,
-  ) {
-    this.lookAfter(LAUNCHER_LIMITS.outputCheckFirstMs);
+  constructor(file: string, plan: FilePlan, handlers: CapHandlers) {
+    this.#file = file;
+    this.#plan = plan;
+    this.#handlers = handlers;
+    this.#lookAfter(LAUNCHER_LIMITS.outputCheckFirstMs);
   }
 
   /** The run is over: brings the file into its final form. */
   async finish(): Promise<void> {
     this.stop();
-    await this.looking;
-    await this.guarded(() => finalise(this.file, this.plan.maxBytes));
+    await this.#looking;
+    await this.#guarded(() => finalise(this.#file, this.#plan.maxBytes));
   }
 
   /** Stops looking; the file stays as it is. */
   stop(): void {
-    this.isEnded = true;
-    if (this.timer !== null) clearTimeout(this.timer);
+    this.#isEnded = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  private lookAfter(delayMs: number): void {
-    this.timer = setTimeout(() => {
-      this.looking = this.guarded(() => this.look());
+  #lookAfter(delayMs: number): void {
+    this.#timer = setTimeout(() => {
+      this.#looking = this.#guarded(() => this.#look());
     }, delayMs);
   }
 
-  private async look(): Promise<void> {
-    const { maxBytes, onExcess } = this.plan;
-    const { size } = await fs.promises.stat(this.file);
-    if (onExcess === "kill" && size > maxBytes) this.exceeded();
+  async #look(): Promise<void> {
+    const { maxBytes, onExcess } = this.#plan;
+    const { size } = await fs.promises.stat(this.#file);
+    if (onExcess === "kill" && size > maxBytes) this.#exceeded();
     const limit = Math.max(maxBytes * LAUNCHER_LIMITS.outputSlack, maxBytes + LEAST_SLACK_BYTES);
-    const held = size - Math.max(this.holeEnd - shareOf(maxBytes).headBytes, 0);
+    const held = size - Math.max(this.#holeEnd - shareOf(maxBytes).headBytes, 0);
     const isOver = held > limit;
-    if (isOver) this.holeEnd = await dropMiddle(this.file, size, maxBytes);
-    if (!this.isEnded)
-      this.lookAfter(isOver ? LAUNCHER_LIMITS.outputCheckFirstMs : this.nextLookMs(size, limit - held));
+    if (isOver) this.#holeEnd = await dropMiddle(this.#file, size, maxBytes);
+    if (!this.#isEnded)
+      this.#lookAfter(isOver ? LAUNCHER_LIMITS.outputCheckFirstMs : this.#nextLookMs(size, limit - held));
   }
 
   /** Half of the time that the room left would last at the present speed. */
-  private nextLookMs(size: number, roomBytes: number): number {
+  #nextLookMs(size: number, roomBytes: number): number {
     const nowMs = performance.now();
-    const bytesPerMs = Math.max(size - this.lastBytes, 0) / Math.max(nowMs - this.lastMs, 1);
-    this.lastBytes = size;
-    this.lastMs = nowMs;
+    const bytesPerMs = Math.max(size - this.#lastBytes, 0) / Math.max(nowMs - this.#lastMs, 1);
+    this.#lastBytes = size;
+    this.#lastMs = nowMs;
     const lastsMs = bytesPerMs === 0 ? Number.POSITIVE_INFINITY : roomBytes / bytesPerMs / 2;
     return Math.min(Math.max(lastsMs, LAUNCHER_LIMITS.outputCheckFirstMs), LAUNCHER_LIMITS.outputCheckLongestMs);
   }
 
-  private exceeded(): void {
-    if (this.hasExceeded) return;
-    this.hasExceeded = true;
-    this.handlers.exceeded(this.plan);
+  #exceeded(): void {
+    if (this.#hasExceeded) return;
+    this.#hasExceeded = true;
+    this.#handlers.exceeded(this.#plan);
   }
 
-  private async guarded(work: () => Promise<void>): Promise<void> {
+  async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       // A file that was rotated away needs no cap any more; of everything else the operator hears, once.
-      if (!isMissing(error)) this.handlers.trouble(`the cap of ${this.file} cannot be kept: ${String(error)}`);
-      this.isEnded = true;
+      if (!isMissing(error)) this.#handlers.trouble(`the cap of ${this.#file} cannot be kept: ${String(error)}`);
+      this.#isEnded = true;
     }
   }
 }

@@ -2,11 +2,13 @@
  * Where a run's words go: the descriptors a job gets for its standard streams, and the files behind them. A file belongs
  * to one run, is only ever appended to, and stays the run's own when daemon and launcher are gone (S29).
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import type { Stream } from "node:stream";
+import { messageOf } from "../../../core/base/errors/message.js";
 import { err, ok, type Result } from "../../../core/base/result.js";
 import type { ArmFailure } from "../../runner/port.js";
 import type { OutputPlan } from "../port.js";
@@ -158,8 +160,4 @@ function isExhaustion(error: unknown): boolean {
 
 function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

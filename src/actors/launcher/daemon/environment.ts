@@ -10,7 +10,7 @@ import { spawnErrorCode } from "../../../core/base/errors/errno.js";
 import { LIMITS } from "../../../core/base/limits.js";
 import { err, ok, type Result } from "../../../core/base/result.js";
 import { parseEnvFile } from "../../../core/job/env-file.js";
-import type { ConfigCheck } from "../../../persist/configuration.js";
+import type { ConfigCheck } from "../../../persist/config-files.js";
 import type { ArmFailure } from "../../runner/port.js";
 import type { ProcessArm } from "../port.js";
 import { failure } from "../request-check.js";

@@ -32,91 +32,93 @@ export interface LinkHandlers {
 type LinkState = "starting" | "up" | "down" | "closed";
 
 export class LauncherLink {
-  private child: ChildProcess | null = null;
-  private line: Duplex | null = null;
-  private state: LinkState = "down";
-  private outgoing = "";
-  private deaths = 0;
-  private startedMs = 0;
-  private restart: NodeJS.Timeout | null = null;
-  private onClosed: (() => void) | null = null;
+  #child: ChildProcess | null = null;
+  #line: Duplex | null = null;
+  #state: LinkState = "down";
+  #outgoing = "";
+  #deaths = 0;
+  #startedMs = 0;
+  #restart: NodeJS.Timeout | null = null;
+  #onClosed: (() => void) | null = null;
+  readonly #options: LinkOptions;
+  readonly #handlers: LinkHandlers;
 
-  constructor(
-    private readonly options: LinkOptions,
-    private readonly handlers: LinkHandlers,
-  ) {}
+  constructor(options: LinkOptions, handlers: LinkHandlers) {
+    this.#options = options;
+    this.#handlers = handlers;
+  }
 
   get isUp(): boolean {
-    return this.state === "up";
+    return this.#state === "up";
   }
 
   get pid(): number | null {
-    return this.child?.pid ?? null;
+    return this.#child?.pid ?? null;
   }
 
   start(): void {
-    this.state = "starting";
-    this.startedMs = performance.now();
+    this.#state = "starting";
+    this.#startedMs = performance.now();
     try {
-      this.begin(spawnNode(this.options.entry));
+      this.#begin(spawnNode(this.#options.entry));
     } catch (error) {
-      this.gone(String(error));
+      this.#gone(String(error));
     }
   }
 
   /** What is said in one turn goes out in one write, at its end: of a thousand releases each write alone would cost as much. */
   send(frame: DaemonFrame): void {
-    if (this.outgoing === "") setImmediate(() => this.flush());
-    this.outgoing += encodeFrame(frame);
+    if (this.#outgoing === "") setImmediate(() => this.#flush());
+    this.#outgoing += encodeFrame(frame);
   }
 
   /** For a launcher that does not answer any more. */
   kill(): void {
-    this.child?.kill("SIGKILL");
+    this.#child?.kill("SIGKILL");
   }
 
   /** Ends the line, whereupon the launcher closes its gates and ends. */
   async close(): Promise<void> {
-    const wasAlive = this.state === "up" || this.state === "starting";
-    this.state = "closed";
-    if (this.restart !== null) clearTimeout(this.restart);
+    const wasAlive = this.#state === "up" || this.#state === "starting";
+    this.#state = "closed";
+    if (this.#restart !== null) clearTimeout(this.#restart);
     if (!wasAlive) return;
     const closed = new Promise<void>((resolve) => {
-      this.onClosed = resolve;
+      this.#onClosed = resolve;
     });
-    this.line?.end();
+    this.#line?.end();
     const overdue = setTimeout(() => this.kill(), LAUNCHER_LIMITS.closeMs);
     await closed;
     clearTimeout(overdue);
   }
 
-  private begin(child: ChildProcess): void {
+  #begin(child: ChildProcess): void {
     const line = child.stdio[3];
-    this.child = child;
-    this.line = isDuplex(line) ? line : null;
-    this.listen(child, this.line);
-    this.send({ t: "hello", version: PROTOCOL_VERSION, cgroupRoot: this.options.cgroupRoot });
+    this.#child = child;
+    this.#line = isDuplex(line) ? line : null;
+    this.#listen(child, this.#line);
+    this.send({ t: "hello", version: PROTOCOL_VERSION, cgroupRoot: this.#options.cgroupRoot });
   }
 
-  private flush(): void {
-    const text = this.outgoing;
-    this.outgoing = "";
-    if (this.state === "up" || this.state === "starting") this.line?.write(text);
+  #flush(): void {
+    const text = this.#outgoing;
+    this.#outgoing = "";
+    if (this.#state === "up" || this.#state === "starting") this.#line?.write(text);
   }
 
-  private listen(child: ChildProcess, line: Duplex | null): void {
+  #listen(child: ChildProcess, line: Duplex | null): void {
     const reader = new FrameReader<LauncherFrame>();
     const silent = setTimeout(() => child.kill("SIGKILL"), LAUNCHER_LIMITS.helloMs);
     let isGone = false;
     const gone = (reason: string) => {
       clearTimeout(silent);
-      if (!isGone) this.gone(reason);
+      if (!isGone) this.#gone(reason);
       isGone = true;
     };
     line?.on("error", () => undefined);
     line?.on("data", (chunk: Buffer) => {
       clearTimeout(silent);
-      const broken = this.read(reader, chunk);
+      const broken = this.#read(reader, chunk);
       if (broken === null) return;
       this.kill();
       gone(broken);
@@ -126,11 +128,11 @@ export class LauncherLink {
   }
 
   /** What is wrong with this launcher; null when nothing is. */
-  private read(reader: FrameReader<LauncherFrame>, chunk: Buffer): string | null {
+  #read(reader: FrameReader<LauncherFrame>, chunk: Buffer): string | null {
     try {
       for (const frame of reader.push(chunk)) {
-        if (frame.t === "hello") this.greeted(frame);
-        else this.handlers.frame(frame);
+        if (frame.t === "hello") this.#greeted(frame);
+        else this.#handlers.frame(frame);
       }
       return null;
     } catch (error) {
@@ -139,37 +141,37 @@ export class LauncherLink {
     }
   }
 
-  private greeted(frame: Extract<LauncherFrame, { t: "hello" }>): void {
+  #greeted(frame: Extract<LauncherFrame, { t: "hello" }>): void {
     if (frame.version !== PROTOCOL_VERSION) {
       const versions = `${frame.version}, this program ${PROTOCOL_VERSION}`;
       throw new ProtocolError(
         `the launcher speaks version ${versions}: was it replaced on disk? Start the daemon again`,
       );
     }
-    if (this.state !== "starting") return;
-    this.state = "up";
-    this.handlers.up(frame.maxArmed);
+    if (this.#state !== "starting") return;
+    this.#state = "up";
+    this.#handlers.up(frame.maxArmed);
   }
 
-  private gone(reason: string): void {
-    this.child = null;
-    this.line?.destroy();
-    this.line = null;
-    if (this.state === "closed") {
-      this.onClosed?.();
+  #gone(reason: string): void {
+    this.#child = null;
+    this.#line?.destroy();
+    this.#line = null;
+    if (this.#state === "closed") {
+      this.#onClosed?.();
       return;
     }
-    this.state = "down";
-    this.handlers.down(reason);
-    this.scheduleRestart();
+    this.#state = "down";
+    this.#handlers.down(reason);
+    this.#scheduleRestart();
   }
 
-  private scheduleRestart(): void {
-    const livedMs = performance.now() - this.startedMs;
-    this.deaths = livedMs > LAUNCHER_LIMITS.restartForgivenMs ? 1 : this.deaths + 1;
-    const delayMs = LAUNCHER_LIMITS.restartFirstMs * 2 ** Math.min(this.deaths - 2, 10);
-    const waitMs = this.deaths === 1 ? 0 : Math.min(delayMs, LAUNCHER_LIMITS.restartLongestMs);
-    this.restart = setTimeout(() => this.start(), waitMs);
+  #scheduleRestart(): void {
+    const livedMs = performance.now() - this.#startedMs;
+    this.#deaths = livedMs > LAUNCHER_LIMITS.restartForgivenMs ? 1 : this.#deaths + 1;
+    const delayMs = LAUNCHER_LIMITS.restartFirstMs * 2 ** Math.min(this.#deaths - 2, 10);
+    const waitMs = this.#deaths === 1 ? 0 : Math.min(delayMs, LAUNCHER_LIMITS.restartLongestMs);
+    this.#restart = setTimeout(() => this.start(), waitMs);
   }
 }
 

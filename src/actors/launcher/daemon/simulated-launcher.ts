@@ -70,22 +70,25 @@ const TICK_MS = 10;
 export class SimulatedHost {
   /** Everything that ever ran, in order: the evidence for "at most once". Empty when a witness of one's own keeps it. */
   readonly executions: Execution[] = [];
-  private readonly runs = new Map<string, Run>();
-  private nextPid = FIRST_PID;
-  private boots = 1;
+  readonly #runs = new Map<string, Run>();
+  #nextPid = FIRST_PID;
+  #boots = 1;
+  readonly #witness: HostWitness | null;
 
   constructor(
     readonly clock: Clock,
     readonly behaviourOf: (request: ProcessArm) => SimulatedBehaviour,
-    private readonly witness: HostWitness | null = null,
-  ) {}
+    witness: HostWitness | null = null,
+  ) {
+    this.#witness = witness;
+  }
 
   get bootId(): string {
-    return `boot-${this.boots}`;
+    return `boot-${this.#boots}`;
   }
 
   get running(): readonly GatedRun[] {
-    return [...this.runs.values()].filter((run) => run.phase === "running");
+    return [...this.#runs.values()].filter((run) => run.phase === "running");
   }
 
   launcher(maxArmed = 1_000): SimulatedLauncher {
@@ -94,73 +97,73 @@ export class SimulatedHost {
 
   /** The machine goes down and comes up: nothing survives. */
   reboot(): void {
-    for (const run of this.runs.values()) {
+    for (const run of this.#runs.values()) {
       run.timer?.cancel();
-      if (run.phase === "running") this.witness?.ended(run.request, this.clock.now());
+      if (run.phase === "running") this.#witness?.ended(run.request, this.clock.now());
     }
-    this.runs.clear();
-    this.boots += 1;
+    this.#runs.clear();
+    this.#boots += 1;
   }
 
   create(request: ProcessArm, behaviour: SimulatedBehaviour, parent: SimulatedLauncher): Run {
     const startTicks = Math.floor(this.clock.monotonicMs() / TICK_MS);
-    const base = { attemptId: request.attemptId, pid: this.nextPid++, startTicks, request, behaviour };
+    const base = { attemptId: request.attemptId, pid: this.#nextPid++, startTicks, request, behaviour };
     const run: Run = { ...base, phase: "gated", parent, watcher: parent, timer: null };
-    this.runs.set(run.attemptId, run);
+    this.#runs.set(run.attemptId, run);
     return run;
   }
 
   find({ attemptId, holder }: Armed): Run | null {
-    const run = this.runs.get(attemptId);
+    const run = this.#runs.get(attemptId);
     if (run === undefined || holder.kind !== "process" || holder.bootId !== this.bootId) return null;
     return run.pid === holder.pid && run.startTicks === holder.startTicks ? run : null;
   }
 
   byAttempt(attemptId: string): Run | null {
-    return this.runs.get(attemptId) ?? null;
+    return this.#runs.get(attemptId) ?? null;
   }
 
   execute(run: Run): void {
     const { exitCode: code, runMs, signal } = run.behaviour;
     const startedAt = this.clock.now();
     run.phase = "running";
-    if (this.witness === null) this.executions.push({ attemptId: run.attemptId, pid: run.pid, startedAt });
-    else this.witness.executed(run.request, startedAt);
+    if (this.#witness === null) this.executions.push({ attemptId: run.attemptId, pid: run.pid, startedAt });
+    else this.#witness.executed(run.request, startedAt);
     if (runMs === null) return;
     const how = signal === undefined ? { code, signal: null } : { code: null, signal };
-    run.timer = this.clock.after(runMs, () => this.end(run, how));
+    run.timer = this.clock.after(runMs, () => this.#end(run, how));
   }
 
   /** False when nothing happens: it ignores the signal. */
   kill(run: Run, signal: NodeJS.Signals): boolean {
     const { ignoresTerm = false, isUnkillable = false } = run.behaviour;
     if (isUnkillable || (ignoresTerm && signal !== "SIGKILL")) return false;
-    this.end(run, { code: null, signal });
+    this.#end(run, { code: null, signal });
     return true;
   }
 
   /** A gate ends; nobody is told. */
   discard(run: Run): void {
-    this.runs.delete(run.attemptId);
+    this.#runs.delete(run.attemptId);
   }
 
   closeGates(launcher: SimulatedLauncher): readonly Run[] {
-    const gated = [...this.runs.values()].filter((run) => run.phase === "gated" && run.parent === launcher);
+    const gated = [...this.#runs.values()].filter((run) => run.phase === "gated" && run.parent === launcher);
     for (const run of gated) this.discard(run);
     return gated;
   }
 
   orphan(launcher: SimulatedLauncher, isStillWatched: boolean): void {
-    for (const run of this.runs.values()) {
+    for (const run of this.#runs.values()) {
       if (run.parent === launcher) run.parent = null;
       if (run.watcher === launcher && !isStillWatched) run.watcher = null;
     }
   }
 
-  private end(run: Run, how: ExitedHow): void {
+  #end(run: Run, how: ExitedHow): void {
     run.timer?.cancel();
-    this.runs.delete(run.attemptId);
-    this.witness?.ended(run.request, this.clock.now());
+    this.#runs.delete(run.attemptId);
+    this.#witness?.ended(run.request, this.clock.now());
     const ending = run.parent === null ? EXIT_UNSEEN : ({ kind: "exited", ...how, reason: null } as const);
     const { attemptId, pid } = run;
     run.watcher?.emit({ kind: "ended", attemptId, pid, ending });
@@ -168,40 +171,43 @@ export class SimulatedHost {
 }
 
 export class SimulatedLauncher implements Launcher {
-  private readonly listeners = new Set<(event: RunnerEvent) => void>();
-  private isAlive = true;
+  readonly #listeners = new Set<(event: RunnerEvent) => void>();
+  #isAlive = true;
+  readonly #host: SimulatedHost;
 
   constructor(
-    private readonly host: SimulatedHost,
+    host: SimulatedHost,
     readonly maxArmed: number,
-  ) {}
+  ) {
+    this.#host = host;
+  }
 
   get capacity(): { readonly process: number } {
     return { process: this.maxArmed };
   }
 
   async arm(request: ProcessArm): Promise<Result<Armed, ArmFailure>> {
-    if (!this.isAlive) return err(failure("launcher-unavailable", "the launcher is closed"));
-    const behaviour = this.host.behaviourOf(request);
+    if (!this.#isAlive) return err(failure("launcher-unavailable", "the launcher is closed"));
+    const behaviour = this.#host.behaviourOf(request);
     const refusal = checkRequest(request) ?? behaviour.refusal;
     if (behaviour.armMs !== undefined && behaviour.armMs > 0) {
-      await new Promise<void>((resolve) => this.host.clock.after(behaviour.armMs ?? 0, resolve));
-      if (!this.isAlive) return err(failure("launcher-unavailable", "the launcher is closed"));
+      await new Promise<void>((resolve) => this.#host.clock.after(behaviour.armMs ?? 0, resolve));
+      if (!this.#isAlive) return err(failure("launcher-unavailable", "the launcher is closed"));
     }
     if (refusal !== undefined) return err(refusal);
-    const { attemptId, pid, startTicks } = this.host.create(request, behaviour, this);
-    return ok({ attemptId, holder: { kind: "process", pid, startTicks, bootId: this.host.bootId } });
+    const { attemptId, pid, startTicks } = this.#host.create(request, behaviour, this);
+    return ok({ attemptId, holder: { kind: "process", pid, startTicks, bootId: this.#host.bootId } });
   }
 
   async go(armed: Armed, latestAt: EpochMs): Promise<GoOutcome> {
-    const run = this.host.find(armed);
+    const run = this.#host.find(armed);
     if (run?.phase !== "gated" || run.parent !== this) return "gone";
     if (run.behaviour.isStartLost === true) {
-      this.host.discard(run);
+      this.#host.discard(run);
       return "unconfirmed";
     }
-    if (!isPast(latestAt, this.host.clock.now())) {
-      this.host.execute(run);
+    if (!isPast(latestAt, this.#host.clock.now())) {
+      this.#host.execute(run);
       return "started";
     }
     await this.abort(armed);
@@ -209,33 +215,33 @@ export class SimulatedLauncher implements Launcher {
   }
 
   async abort(armed: Armed): Promise<void> {
-    const run = this.host.find(armed);
-    if (run?.phase === "gated") this.host.discard(run);
+    const run = this.#host.find(armed);
+    if (run?.phase === "gated") this.#host.discard(run);
   }
 
   async adopt(request: AdoptRequest): Promise<AdoptOutcome> {
-    const run = this.host.find(request);
+    const run = this.#host.find(request);
     if (run?.phase !== "running") return "gone";
     run.watcher = this;
     return "watching";
   }
 
   terminate(attemptId: string, graceMs: number): Promise<Termination> {
-    const run = this.host.byAttempt(attemptId);
-    if (run === null || this.host.kill(run, "SIGTERM")) return Promise.resolve({ survivors: [], wasKilled: false });
+    const run = this.#host.byAttempt(attemptId);
+    if (run === null || this.#host.kill(run, "SIGTERM")) return Promise.resolve({ survivors: [], wasKilled: false });
     return new Promise((resolve) => {
       const killLater = () => {
-        const isGone = this.host.byAttempt(attemptId) !== run || this.host.kill(run, "SIGKILL");
+        const isGone = this.#host.byAttempt(attemptId) !== run || this.#host.kill(run, "SIGKILL");
         if (isGone) resolve({ survivors: [], wasKilled: true });
-        else this.giveUpOn(run, resolve);
+        else this.#giveUpOn(run, resolve);
       };
-      this.host.clock.after(graceMs, killLater);
+      this.#host.clock.after(graceMs, killLater);
     });
   }
 
   subscribe(listener: (event: RunnerEvent) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async close(): Promise<void> {
@@ -244,29 +250,29 @@ export class SimulatedLauncher implements Launcher {
 
   /** The daemon dies, and its launcher with it: gates close, runs go on unwatched. */
   die(): void {
-    this.isAlive = false;
-    this.listeners.clear();
-    this.host.closeGates(this);
-    this.host.orphan(this, false);
+    this.#isAlive = false;
+    this.#listeners.clear();
+    this.#host.closeGates(this);
+    this.#host.orphan(this, false);
   }
 
   /** The launcher process alone dies and is replaced: gates are lost, exit codes of what runs will not be known. */
   loseProcess(): void {
-    const lost = this.host.closeGates(this);
-    this.host.orphan(this, true);
+    const lost = this.#host.closeGates(this);
+    this.#host.orphan(this, true);
     this.emit({ kind: "trouble", code: "launcher-died", message: "the launcher process ended: SIGKILL" });
     for (const { attemptId } of lost) this.emit({ kind: "gate-lost", attemptId });
   }
 
   emit(event: RunnerEvent): void {
-    for (const listener of this.listeners) listener(event);
+    for (const listener of this.#listeners) listener(event);
   }
 
-  private giveUpOn(run: Run, resolve: (termination: Termination) => void): void {
+  #giveUpOn(run: Run, resolve: (termination: Termination) => void): void {
     const report = () => {
-      const survivors = this.host.byAttempt(run.attemptId) === run ? [run.pid] : [];
+      const survivors = this.#host.byAttempt(run.attemptId) === run ? [run.pid] : [];
       resolve({ survivors, wasKilled: true });
     };
-    this.host.clock.after(LAUNCHER_LIMITS.killMs, report);
+    this.#host.clock.after(LAUNCHER_LIMITS.killMs, report);
   }
 }

@@ -33,30 +33,31 @@ export interface StationsOptions {
 
 export class Stations {
   readonly all: readonly Station[];
-  private readonly watchdog: NodeJS.Timeout;
-  private onReady: ((failed: string | null) => void) | null = null;
+  readonly #watchdog: NodeJS.Timeout;
+  #onReady: ((failed: string | null) => void) | null = null;
+  readonly #options: StationsOptions;
+  readonly #handlers: StationHandlers;
 
-  constructor(
-    private readonly options: StationsOptions,
-    private readonly handlers: StationHandlers,
-  ) {
-    this.all = Array.from({ length: Math.max(options.count, 1) }, () => this.station());
-    this.watchdog = setInterval(() => this.watch(), options.silenceMs);
-    this.watchdog.unref();
+  constructor(options: StationsOptions, handlers: StationHandlers) {
+    this.#options = options;
+    this.#handlers = handlers;
+    this.all = Array.from({ length: Math.max(options.count, 1) }, () => this.#station());
+    this.#watchdog = setInterval(() => this.#watch(), options.silenceMs);
+    this.#watchdog.unref();
   }
 
   /** Waits for all of them; the reason when one cannot be had. */
   async start(): Promise<string | null> {
     const failed = await new Promise<string | null>((resolve) => {
-      this.onReady = resolve;
+      this.#onReady = resolve;
       for (const { link } of this.all) link.start();
     });
-    this.onReady = null;
+    this.#onReady = null;
     return failed;
   }
 
   async close(): Promise<void> {
-    clearInterval(this.watchdog);
+    clearInterval(this.#watchdog);
     await Promise.all(this.all.map(({ link }) => link.close()));
   }
 
@@ -74,45 +75,45 @@ export class Stations {
     return rest.reduce((best, station) => (load(station) < load(best) ? station : best), first);
   }
 
-  private station(): Station {
-    const { entry, cgroupRoot } = this.options;
+  #station(): Station {
+    const { entry, cgroupRoot } = this.#options;
     const link = new LauncherLink(
       { entry, cgroupRoot },
       {
-        up: (maxArmed) => this.up(station, maxArmed),
-        down: (reason) => this.down(station, reason),
-        frame: (frame) => this.heard(station, frame),
+        up: (maxArmed) => this.#up(station, maxArmed),
+        down: (reason) => this.#down(station, reason),
+        frame: (frame) => this.#heard(station, frame),
       },
     );
     const station: Station = { link, arming: 0, maxArmed: 0, hasSpoken: false, silences: 0 };
     return station;
   }
 
-  private up(station: Station, maxArmed: number): void {
+  #up(station: Station, maxArmed: number): void {
     station.maxArmed = maxArmed;
     station.hasSpoken = true;
-    this.handlers.up(station);
-    if (this.all.every(({ link }) => link.isUp)) this.onReady?.(null);
+    this.#handlers.up(station);
+    if (this.all.every(({ link }) => link.isUp)) this.#onReady?.(null);
   }
 
-  private down(station: Station, reason: string): void {
+  #down(station: Station, reason: string): void {
     station.arming = 0;
-    this.onReady?.(reason);
-    this.handlers.down(station, reason);
+    this.#onReady?.(reason);
+    this.#handlers.down(station, reason);
   }
 
-  private heard(station: Station, frame: LauncherFrame): void {
+  #heard(station: Station, frame: LauncherFrame): void {
     station.hasSpoken = true;
-    this.handlers.frame(station, frame);
+    this.#handlers.frame(station, frame);
   }
 
   /**
    * A launcher that was stopped, or hangs, holds claims that nobody can release. Killing it closes its gates; silence is
    * counted in looks, not in time, because after a stop of our own the time means nothing.
    */
-  private watch(): void {
+  #watch(): void {
     for (const station of this.all) {
-      const isAsked = station.link.isUp && this.handlers.isAsked(station);
+      const isAsked = station.link.isUp && this.#handlers.isAsked(station);
       station.silences = station.hasSpoken || !isAsked ? 0 : station.silences + 1;
       station.hasSpoken = false;
       if (!isAsked) continue;

@@ -8,19 +8,33 @@ import * as fs from "node:fs";
 import { type EpochMs, floorToSecond } from "../../../core/time/instant.js";
 
 const TEXT_BYTES = 64;
+/** The file says no more. */
+const HUNDREDTH_MS = 10;
 
 export class Uptime {
-  private readonly file = fs.openSync("/proc/uptime", fs.constants.O_RDONLY);
-  private readonly text = Buffer.alloc(TEXT_BYTES);
+  readonly #file = fs.openSync("/proc/uptime", fs.constants.O_RDONLY);
+  readonly #text = Buffer.alloc(TEXT_BYTES);
+
+  /** As it was read last, and by the monotonic clock when: within a moment it is the same, and a thousand releases are one. */
+  #readMs = Number.NEGATIVE_INFINITY;
+  #known = 0;
 
   /** The end of the last second at which a start is in time, in hundredths of a second since the boot. */
   hundredthsAt(latestAt: EpochMs, now: EpochMs): number {
     const leftMs = floorToSecond(latestAt) + 999 - now;
-    return this.hundredths() + Math.floor(leftMs / 10);
+    return this.#hundredths() + Math.floor(leftMs / 10);
   }
 
-  private hundredths(): number {
-    const length = fs.readSync(this.file, this.text, 0, TEXT_BYTES, 0);
-    return Math.round(Number(this.text.toString("latin1", 0, length).split(" ", 1)[0]) * 100);
+  #hundredths(): number {
+    const nowMs = performance.now();
+    if (nowMs - this.#readMs < HUNDREDTH_MS) return this.#known;
+    this.#readMs = nowMs;
+    this.#known = this.#read();
+    return this.#known;
+  }
+
+  #read(): number {
+    const length = fs.readSync(this.#file, this.#text, 0, TEXT_BYTES, 0);
+    return Math.round(Number(this.#text.toString("latin1", 0, length).split(" ", 1)[0]) * 100);
   }
 }

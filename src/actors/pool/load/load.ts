@@ -1,34 +1,24 @@
 /**
- * Reads a configuration of any size: pieces of its files become canonical definitions, in threads where that pays, and
- * are brought together in their order. The same jobs, settings and findings as the loader that holds everything as
- * objects.
+ * Reads a configuration of any size for a daemon: its jobs become canonical texts outside the heap, in threads where that
+ * pays. Files that are known to be unchanged are not read as configuration at all.
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CalendarFiles } from "../../../core/config/calendar/definition.js";
 import { configFormatOf } from "../../../core/config/readers.js";
-import { readCalendarFiles } from "../../../persist/calendar-files.js";
-import {
-  type ConfigFile,
-  ConfigFiles,
-  type ConfigFinding,
-  type ConfigSource,
-  type OpenedConfig,
-} from "../../../persist/config-files.js";
-import { Lanes } from "../lanes.js";
+import { ConfigFiles, type ConfigFinding, type ConfigSource } from "../../../persist/config-files.js";
 import { orHere } from "../or-here.js";
 import type { Planning } from "../plan-all.js";
-import type { ConfigManifestFile, LoadedConfiguration, LoadOptions } from "../types.js";
-import { linePieces, readWhole } from "./line-pieces.js";
-import { Fingerprint, isUnchanged, readerOf } from "./manifest.js";
-import { Merge } from "./merge.js";
-import { type Piece, type PieceForm, type PieceTask, readPiece, textOf } from "./piece.js";
+import type { LoadedConfiguration, LoadOptions } from "../types.js";
+import { INLINE_PIECE_BYTES } from "./configuration.js";
+import { DefinitionSet } from "./definition-set.js";
+import type { JobColumns } from "./job-columns.js";
+import { loadFiles, type PieceReader } from "./loading.js";
+import { isUnchanged, readerOf } from "./manifest.js";
+import { packed, readPiece } from "./piece.js";
 
 /** A byte of YAML takes so many times as long as one of the line formats. */
 const YAML_WEIGHT = 16;
-/** Pieces on this thread: a few milliseconds each. */
-const INLINE_PIECE_BYTES = 64 * 1024;
 /** On top of what any batch may take. */
 const MS_PER_BYTE = 0.005;
 const NEVER = new AbortController().signal;
@@ -46,12 +36,25 @@ export async function loadDefinitions(
     const findings: ConfigFinding[] = [];
     const files = new ConfigFiles(check, (finding) => void findings.push(finding));
     if ((await isUnchanged(known, sources, files, (bytes) => progress.add(bytes))) && findings.length === 0) {
-      return { definitions: null, manifest: known, files: files.names, settings: known.settings };
+      return {
+        definitions: null,
+        manifest: known,
+        files: files.names,
+        settings: known.settings,
+        findings,
+        crontabs: [],
+      };
     }
     progress.restart();
   }
-  const isPooled = planning.threads !== null && size.weight > planning.limits.inlineFileBytes;
-  return new Loading(sources, options, planning, isPooled, progress).run();
+  const reader = pieceReader(size.weight > planning.limits.inlineFileBytes, signal, planning);
+  const definitions = new DefinitionSet();
+  const onBytes = (bytes: number): void => progress.add(bytes);
+  const { fingerprints, ...reading } = await loadFiles(sources, { reader, keeper: definitions, check, onBytes });
+  const { settings, findings, crontabs } = reading;
+  const isKept = findings.length === 0 && crontabs.length === 0;
+  const manifest = { reader: readerOf(sources), files: fingerprints, settings, jobs: definitions.size };
+  return { ...reading, definitions, manifest: isKept ? manifest : null };
 }
 
 class Progress {
@@ -79,110 +82,24 @@ class Progress {
   }
 }
 
-/** What takes its turn: a piece with what it was made of, or a file that cannot be read. */
-type Made = { readonly piece: Piece; readonly task: PieceTask } | { readonly refused: ConfigFinding };
-
-class Loading {
-  readonly #sources: readonly ConfigSource[];
-  readonly #options: LoadOptions;
-  readonly #planning: Planning;
-  readonly #isPooled: boolean;
-  readonly #progress: Progress;
-  readonly #merge = new Merge();
-  readonly #fingerprints: ConfigManifestFile[] = [];
-  readonly #lanes: Lanes<Made>;
-
-  constructor(
-    sources: readonly ConfigSource[],
-    options: LoadOptions,
-    planning: Planning,
-    isPooled: boolean,
-    progress: Progress,
-  ) {
-    this.#sources = sources;
-    this.#options = options;
-    this.#planning = planning;
-    this.#isPooled = isPooled;
-    this.#progress = progress;
-    this.#lanes = new Lanes(isPooled ? planning.width : 1, (made) => this.#take(made));
+function pieceReader(isPooled: boolean, signal: AbortSignal, planning: Planning): PieceReader<JobColumns> {
+  const { threads, limits, width } = planning;
+  const tick = (): void => signal.throwIfAborted();
+  if (!isPooled || threads === null) {
+    const read: PieceReader<JobColumns>["read"] = async (task) => {
+      await nextTurn();
+      return packed(readPiece(task, tick));
+    };
+    return { width: 1, pieceBytes: Math.min(INLINE_PIECE_BYTES, limits.pieceBytes), read };
   }
-
-  async run(): Promise<LoadedConfiguration> {
-    const files = new ConfigFiles(this.#options.check ?? null, (refused) => this.#lanes.note({ refused }));
-    try {
-      for (const source of this.#sources) await files.visit(source, (file, opened) => this.#read(file, opened, files));
-    } finally {
-      await this.#lanes.end();
-    }
-    const definitions = this.#merge.result(files.names);
-    const { settings, size: jobs } = definitions;
-    const isKept = this.#merge.isSound && !this.#merge.hasCrontabs;
-    const manifest = { reader: readerOf(this.#sources), files: this.#fingerprints, settings, jobs };
-    return { definitions, manifest: isKept ? manifest : null, files: files.names, settings };
-  }
-
-  async #read(file: ConfigFile, { handle }: OpenedConfig, files: ConfigFiles): Promise<void> {
-    const { name, format, crontab } = file;
-    const fingerprint = new Fingerprint();
-    const seen = (bytes: Uint8Array): void => fingerprint.add(bytes);
-    const calendars: ConfigManifestFile[] = [];
-    if (format === "kron" || format === "jsonl") {
-      const { pieceBytes: wantedBytes } = this.#planning.limits;
-      const pieceBytes = this.#isPooled ? wantedBytes : Math.min(INLINE_PIECE_BYTES, wantedBytes);
-      let isFirst = true;
-      for await (const bytes of linePieces(handle, pieceBytes, seen)) {
-        await this.#put({ file: name, form: { kind: format, isFirst }, bytes });
-        isFirst = false;
-      }
-    } else {
-      const bytes = await readWhole(handle, seen);
-      const form: PieceForm =
-        crontab === undefined
-          ? { kind: "yaml", calendarFiles: await this.#readCalendars(file, bytes, files, calendars) }
-          : { kind: "crontab", rules: crontab };
-      await this.#put({ file: name, form, bytes });
-    }
-    this.#fingerprints.push(fingerprint.of(name), ...calendars);
-  }
-
-  /** Their fingerprints follow that of the file that names them. */
-  #readCalendars(
-    file: ConfigFile,
-    bytes: Uint8Array,
-    files: ConfigFiles,
-    fingerprints: ConfigManifestFile[],
-  ): Promise<CalendarFiles> {
-    return readCalendarFiles(file, textOf(bytes), files, (calendar, { name }, content) => {
-      const fingerprint = new Fingerprint();
-      fingerprint.add(content);
-      fingerprints.push({ ...fingerprint.of(name), calendar });
-    });
-  }
-
-  #put(task: PieceTask): Promise<void> {
-    return this.#lanes.put(async () => ({ piece: await this.#make(task), task }));
-  }
-
-  async #make(task: PieceTask): Promise<Piece> {
-    const { signal = NEVER } = this.#options;
-    const { threads, limits } = this.#planning;
-    const here = (): Piece => readPiece(task, () => signal.throwIfAborted());
-    if (this.#isPooled && threads !== null) {
+  return {
+    width,
+    pieceBytes: limits.pieceBytes,
+    read(task) {
       const timeoutMs = limits.batchTimeoutMs + task.bytes.length * MS_PER_BYTE;
-      return orHere(threads.run("readPiece", task, { signal, timeoutMs }), here);
-    }
-    await nextTurn();
-    return here();
-  }
-
-  #take(made: Made): void {
-    if ("refused" in made) {
-      this.#merge.refuse(made.refused);
-      return;
-    }
-    this.#merge.take(made.piece, made.task);
-    this.#progress.add(made.task.bytes.length);
-  }
+      return orHere(threads.run("readPiece", task, { signal, timeoutMs }), () => packed(readPiece(task, tick)));
+    },
+  };
 }
 
 interface Size {

@@ -39,7 +39,7 @@ export class Thread {
     this.load += 1;
     try {
       const life = await this.#open(closed);
-      const answer = await Promise.race([this.#given(life, name, batch, signal), life.isOver]);
+      const answer = await life.unlessOver(this.#given(life, name, batch, signal));
       this.#answers += 1;
       return answer;
     } catch (cause) {
@@ -97,14 +97,10 @@ export class Thread {
 
 class Life {
   isReady = false;
-  readonly isOver: Promise<never>;
-  over: (cause: unknown) => void = () => undefined;
+  readonly #waiting = new Set<(cause: unknown) => void>();
+  #end: { readonly cause: unknown } | null = null;
 
   constructor(readonly pool: Piscina) {
-    this.isOver = new Promise((_, reject) => {
-      this.over = reject;
-    });
-    this.isOver.catch(() => undefined);
     pool.on("workerCreate", () => {
       this.isReady = true;
     });
@@ -113,6 +109,21 @@ class Life {
     });
     // A thread that fails without a batch: the batches that wait are looked after by `rescue`.
     pool.on("error", () => undefined);
+  }
+
+  over(cause: unknown): void {
+    this.#end = { cause };
+    for (const reject of this.#waiting) reject(cause);
+  }
+
+  /** No race with a promise for the end: that would hold on to every answer for as long as the thread lives. */
+  unlessOver<T>(answer: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#end !== null) reject(this.#end.cause);
+      this.#waiting.add(reject);
+      const settled = (): void => void this.#waiting.delete(reject);
+      answer.then(resolve, reject).finally(settled);
+    });
   }
 }
 

@@ -12,14 +12,23 @@ export async function planRange({ task, stop }: Batch<Tasks["planRange"]["task"]
   return answered<"planRange">(stop, (tick) => plan(task, tick), buffersOf);
 }
 
+export async function forecast({ task, stop }: Batch<Tasks["forecast"]["task"]>): Promise<Answer<unknown>> {
+  const [{ forecastStore }, { readerOf }] = [await import("../forecast-store.js"), await import("./attached.js")];
+  return answered<"forecast">(
+    stop,
+    (tick) => forecastStore(readerOf(task.source), task.horizon, tick),
+    ({ chosen, nominal }) => [chosen.counts, nominal.counts].map(({ buffer }) => buffer as ArrayBuffer),
+  );
+}
+
 export async function readPiece({ task, stop }: Batch<Tasks["readPiece"]["task"]>): Promise<Answer<unknown>> {
-  const [{ readPiece: read }, { buffersOfColumns }] = [
+  const [{ packed, readPiece: read }, { buffersOfColumns }] = [
     await import("../load/piece.js"),
     await import("../load/job-columns.js"),
   ];
   return answered<"readPiece">(
     stop,
-    (tick) => read(task, tick),
+    (tick) => packed(read(task, tick)),
     ({ jobs }) => buffersOfColumns(jobs),
   );
 }

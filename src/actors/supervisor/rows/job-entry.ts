@@ -5,10 +5,14 @@
  */
 import type { Settings } from "../../../core/config/settings.js";
 import { compileRule } from "../../../core/decision/compile.js";
+import type { CompiledRule } from "../../../core/decision/model.js";
 import { sha256Hex } from "../../../core/decision/seed.js";
 import type { ContentHash } from "../../../core/job/content-hash.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { canonicalRuleText } from "../../../core/job/schema.js";
+import type { CronOccasion } from "../../../core/period/occasion.js";
+import { expectedBy, glanceOf, packGlance } from "../../../core/restart/glance.js";
+import type { StateDocument } from "../../../core/state/document.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { Activation, JobScope } from "../../../machines/activation.js";
 import type { GateAhead } from "../../../machines/draft.js";
@@ -22,6 +26,8 @@ import type { JobRows } from "./job-rows.js";
 
 /** A gate made ahead of its second. */
 export interface Prearmed extends GateAhead {
+  /** The second it was made for. */
+  readonly forAt: EpochMs;
   readonly made: Promise<Armed | ArmRefusal>;
   /** null: not yet, or not any more. */
   rehearsal: Rehearsal | null;
@@ -49,6 +55,14 @@ export interface Message {
  * - `dropped`: nobody may use it any more: the job has rested since, and another entry may have taken its place.
  */
 export type JobLife = "resting" | "preparing" | "live" | "busy" | "dropped";
+
+export interface GlanceSubject {
+  readonly definition: JobDefinition;
+  readonly compiled: CompiledRule;
+  readonly document: StateDocument;
+  /** The live period. */
+  readonly live: CronOccasion | null;
+}
 
 interface Loaded {
   readonly definition: JobDefinition;
@@ -162,6 +176,19 @@ export class JobEntry {
 
   set wakeAt(at: EpochMs | null) {
     this.#rows.setWakeAt(this.handle, at);
+  }
+
+  /** Lists are searched and sorted by what it is now. What cannot be decided says so to whoever reads the job (S18). */
+  glance({ definition, compiled, document, live }: GlanceSubject, now: EpochMs): void {
+    const { suspend: isSuspended, deadlineMs, stop } = definition.policy;
+    const held = { isSuspended, isRemoved: this.isRemoved, stopAt: stop?.at ?? null };
+    const rule = { compiled, ...held, deadlineMs, live };
+    const { index } = this.#rows;
+    try {
+      index.set(this.handle, packGlance(glanceOf(rule, document, expectedBy(definition), now)));
+    } catch {
+      index.clear(this.handle);
+    }
   }
 
   get mustReturn(): boolean {

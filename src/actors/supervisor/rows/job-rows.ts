@@ -7,6 +7,7 @@ import type { EpochMs } from "../../../core/time/instant.js";
 import type { TimelineHandle } from "../../timeline.js";
 import { copied, grownCapacity } from "../../typed-arrays.js";
 import { IdentityIndex } from "./identity-index.js";
+import { JobIndex } from "./job-index.js";
 
 const FIRST_CAPACITY = 16;
 const REMOVED = 1;
@@ -15,45 +16,52 @@ const UNTOLD = 4;
 
 export class JobRows {
   readonly names = new IdentityIndex();
-  private liveTimes = new Float64Array(FIRST_CAPACITY);
-  private wakeTimes = new Float64Array(FIRST_CAPACITY);
-  private contents = new Uint32Array(FIRST_CAPACITY * 2);
-  private flags = new Uint8Array(FIRST_CAPACITY);
-  private removedCount = 0;
+  /** What lists are searched and sorted by. */
+  readonly index = new JobIndex();
+  #liveTimes = new Float64Array(FIRST_CAPACITY);
+  #wakeTimes = new Float64Array(FIRST_CAPACITY);
+  #contents = new Uint32Array(FIRST_CAPACITY * 2);
+  #flags = new Uint8Array(FIRST_CAPACITY);
+  #removedCount = 0;
 
   /** Jobs that are configured. */
   get presentCount(): number {
-    return this.names.size - this.removedCount;
+    return this.names.size - this.#removedCount;
   }
 
   get byteLength(): number {
-    const { names, liveTimes, wakeTimes, contents, flags } = this;
-    return names.byteLength + liveTimes.byteLength + wakeTimes.byteLength + contents.byteLength + flags.byteLength;
+    const { names, index } = this;
+    const liveTimes = this.#liveTimes;
+    const wakeTimes = this.#wakeTimes;
+    const contents = this.#contents;
+    const flags = this.#flags;
+    return [names, index, liveTimes, wakeTimes, contents, flags].reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
   reserve(count: number): void {
     this.names.reserve(count);
-    if (count > this.flags.length) this.growTo(count);
+    if (count > this.#flags.length) this.#growTo(count);
   }
 
   add(identity: string): TimelineHandle {
     const known = this.names.size;
     const handle = this.names.add(identity);
-    if (this.names.size !== known) this.clear(handle);
+    if (this.names.size !== known) this.#clear(handle);
     return handle;
   }
 
   addBytes(bytes: Uint8Array, from: number, end: number): TimelineHandle {
     const known = this.names.size;
     const handle = this.names.addBytes(bytes, from, end);
-    if (this.names.size !== known) this.clear(handle);
+    if (this.names.size !== known) this.#clear(handle);
     return handle;
   }
 
   remove(handle: TimelineHandle): void {
-    if (this.isRemoved(handle)) this.removedCount -= 1;
-    this.flags[handle] = 0;
-    this.wakeTimes[handle] = Number.NaN;
+    if (this.isRemoved(handle)) this.#removedCount -= 1;
+    this.#flags[handle] = 0;
+    this.#wakeTimes[handle] = Number.NaN;
+    this.index.clear(handle);
     this.names.remove(handle);
   }
 
@@ -64,20 +72,20 @@ export class JobRows {
 
   /** Nominal time of the live period of a job at rest. */
   liveAt(handle: TimelineHandle): EpochMs | null {
-    return instantOf(this.liveTimes[handle]);
+    return instantOf(this.#liveTimes[handle]);
   }
 
   setLiveAt(handle: TimelineHandle, at: EpochMs | null): void {
-    this.liveTimes[handle] = at ?? Number.NaN;
+    this.#liveTimes[handle] = at ?? Number.NaN;
   }
 
   /** When the clock next changes something. */
   wakeAt(handle: TimelineHandle): EpochMs | null {
-    return instantOf(this.wakeTimes[handle]);
+    return instantOf(this.#wakeTimes[handle]);
   }
 
   setWakeAt(handle: TimelineHandle, at: EpochMs | null): void {
-    this.wakeTimes[handle] = at ?? Number.NaN;
+    this.#wakeTimes[handle] = at ?? Number.NaN;
   }
 
   /** The earliest of all; null when nobody waits for anything. */
@@ -85,73 +93,76 @@ export class JobRows {
     let first = Number.POSITIVE_INFINITY;
     // A plain loop over all of them takes a millisecond for a million; NaN is less than nothing.
     for (let handle = 0; handle < this.names.handleEnd; handle++) {
-      const at = this.wakeTimes[handle] as number;
+      const at = this.#wakeTimes[handle] as number;
       if (at < first) first = at;
     }
     return first === Number.POSITIVE_INFINITY ? null : first;
   }
 
   contentOf(handle: TimelineHandle): ContentHash {
-    return { high: this.contents[handle * 2] as number, low: this.contents[handle * 2 + 1] as number };
+    return { high: this.#contents[handle * 2] as number, low: this.#contents[handle * 2 + 1] as number };
   }
 
   hasContent(handle: TimelineHandle, { high, low }: ContentHash): boolean {
-    return this.contents[handle * 2] === high && this.contents[handle * 2 + 1] === low;
+    return this.#contents[handle * 2] === high && this.#contents[handle * 2 + 1] === low;
   }
 
   setContent(handle: TimelineHandle, { high, low }: ContentHash): void {
-    this.contents[handle * 2] = high;
-    this.contents[handle * 2 + 1] = low;
+    this.#contents[handle * 2] = high;
+    this.#contents[handle * 2 + 1] = low;
   }
 
   /** Gone from the configuration, and watched only until what it started has ended (S16). */
   isRemoved(handle: TimelineHandle): boolean {
-    return ((this.flags[handle] as number) & REMOVED) !== 0;
+    return ((this.#flags[handle] as number) & REMOVED) !== 0;
   }
 
   setRemoved(handle: TimelineHandle, isRemoved: boolean): void {
-    if (this.isRemoved(handle) !== isRemoved) this.removedCount += isRemoved ? 1 : -1;
-    this.setFlag(handle, REMOVED, isRemoved);
+    if (this.isRemoved(handle) !== isRemoved) this.#removedCount += isRemoved ? 1 : -1;
+    this.#setFlag(handle, REMOVED, isRemoved);
+    this.index.touch();
   }
 
   /** S13: time was lost or moved since it was looked at last; whatever it hears next, it looks at where it is first. */
   mustReturn(handle: TimelineHandle): boolean {
-    return ((this.flags[handle] as number) & MUST_RETURN) !== 0;
+    return ((this.#flags[handle] as number) & MUST_RETURN) !== 0;
   }
 
   setMustReturn(handle: TimelineHandle, mustReturn: boolean): void {
-    this.setFlag(handle, MUST_RETURN, mustReturn);
+    this.#setFlag(handle, MUST_RETURN, mustReturn);
   }
 
   /** It was not told its definition yet: until then nothing of it is judged (S14, S16). */
   isUntold(handle: TimelineHandle): boolean {
-    return ((this.flags[handle] as number) & UNTOLD) !== 0;
+    return ((this.#flags[handle] as number) & UNTOLD) !== 0;
   }
 
   setUntold(handle: TimelineHandle, isUntold: boolean): void {
-    this.setFlag(handle, UNTOLD, isUntold);
+    this.#setFlag(handle, UNTOLD, isUntold);
   }
 
-  private setFlag(handle: TimelineHandle, flag: number, isSet: boolean): void {
-    const before = this.flags[handle] as number;
-    this.flags[handle] = isSet ? before | flag : before & ~flag;
+  #setFlag(handle: TimelineHandle, flag: number, isSet: boolean): void {
+    const before = this.#flags[handle] as number;
+    this.#flags[handle] = isSet ? before | flag : before & ~flag;
   }
 
-  private clear(handle: TimelineHandle): void {
-    if (handle >= this.flags.length) this.growTo(handle + 1);
-    this.flags[handle] = 0;
-    this.liveTimes[handle] = Number.NaN;
-    this.wakeTimes[handle] = Number.NaN;
-    this.contents[handle * 2] = 0;
-    this.contents[handle * 2 + 1] = 0;
+  #clear(handle: TimelineHandle): void {
+    if (handle >= this.#flags.length) this.#growTo(handle + 1);
+    this.#flags[handle] = 0;
+    this.index.clear(handle);
+    this.#liveTimes[handle] = Number.NaN;
+    this.#wakeTimes[handle] = Number.NaN;
+    this.#contents[handle * 2] = 0;
+    this.#contents[handle * 2 + 1] = 0;
   }
 
-  private growTo(needed: number): void {
-    const capacity = grownCapacity(this.flags.length, needed);
-    this.liveTimes = copied(this.liveTimes, new Float64Array(capacity));
-    this.wakeTimes = copied(this.wakeTimes, new Float64Array(capacity));
-    this.contents = copied(this.contents, new Uint32Array(capacity * 2));
-    this.flags = copied(this.flags, new Uint8Array(capacity));
+  #growTo(needed: number): void {
+    const capacity = grownCapacity(this.#flags.length, needed);
+    this.index.growTo(capacity);
+    this.#liveTimes = copied(this.#liveTimes, new Float64Array(capacity));
+    this.#wakeTimes = copied(this.#wakeTimes, new Float64Array(capacity));
+    this.#contents = copied(this.#contents, new Uint32Array(capacity * 2));
+    this.#flags = copied(this.#flags, new Uint8Array(capacity));
   }
 }
 

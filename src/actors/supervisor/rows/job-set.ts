@@ -17,6 +17,12 @@ export class JobSet {
     return this.rows.names.handleOf(identity);
   }
 
+  /** Whether it is configured. Nothing of a job at rest is woken by the question. */
+  has(identity: string): boolean {
+    const handle = this.handleOf(identity);
+    return handle !== null && !this.rows.isRemoved(handle);
+  }
+
   /** The entry of a job that is known, a new one when it was at rest. */
   get(identity: string): JobEntry | null {
     const handle = this.handleOf(identity);

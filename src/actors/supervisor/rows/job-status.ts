@@ -1,13 +1,23 @@
 /** What an operator is told about one job. */
+import { isOnce } from "../../../core/cron/at.js";
 import { compileRule } from "../../../core/decision/compile.js";
 import { decide } from "../../../core/decision/decide.js";
 import type { HintsInForce } from "../../../core/governor/governor.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
-import { isInStatuses } from "../../../core/job/status-reader.js";
-import { isGoverned } from "../../../core/period/governed.js";
 import { cronOccasion, type Occasion } from "../../../core/period/occasion.js";
+import { closingAt, isHandled, nextPeriod } from "../../../core/period/periods.js";
 import { isPaused } from "../../../core/period/policy.js";
-import { aheadOf } from "../../../core/restart/outlook.js";
+import { NOT_STARTED } from "../../../core/period/reasons.js";
+import {
+  expectedBy,
+  type Glance,
+  type GlanceRule,
+  glanceOf,
+  type IsExpected,
+  nextShown,
+  pastOf,
+  shownAt,
+} from "../../../core/restart/glance.js";
 import {
   activeStates,
   type HistoryEntry,
@@ -16,7 +26,7 @@ import {
   standingOf,
 } from "../../../core/state/document.js";
 import { holderField, resultOf } from "../../../core/state/ending.js";
-import { endingOf, isRun } from "../../../core/state/past-runs.js";
+import { endingOf, isRun, timesOf } from "../../../core/state/past-runs.js";
 import { type EpochMs, formatSecond } from "../../../core/time/instant.js";
 import type { EndedRunStatus, JobStatus } from "../port.js";
 
@@ -35,46 +45,64 @@ function standingName(entry: StatusSubject, document: StateDocument, now: EpochM
   return isPaused(standingOf(document), now) ? "paused" : "enabled";
 }
 
-/** The period that is live; of a job that other things govern, what it has next as things stand. */
-function nextOf(
-  { definition, liveAt, isRemoved }: StatusSubject,
+/** That it was missed, due before it was defined, or in a pause, says `kron why`. */
+function onceOf(
+  definition: JobDefinition,
   document: StateDocument,
+  next: Occasion | null,
   now: EpochMs,
-): Occasion | null {
-  if (isRemoved && liveAt === null) return null;
+): JobStatus["once"] {
+  if (!isOnce(definition.schedule)) return null;
   const compiled = compileRule(definition);
-  const standing = standingOf(document);
-  const { suspend: isSuspended, deadlineMs } = definition.policy;
-  const live = liveAt === null ? null : cronOccasion(decide(compiled, liveAt));
-  // S17: what passes while it is held is not what it has next.
-  const isHeld = isPaused(standing, now) || (isSuspended && live !== null && live.dueAt < now);
-  if (live !== null && !isHeld) return live;
-  return isHeld || isGoverned(compiled, standing)
-    ? aheadOf({ compiled, isSuspended, deadlineMs }, standing, now)
-    : null;
+  const nominalAt = nextPeriod(compiled, Number.NEGATIVE_INFINITY);
+  if (nominalAt === null) return "never";
+  if (isHandled(standingOf(document).lastHandledAt, nominalAt)) {
+    return document.LastOutcome === "executed" ? "done" : "never";
+  }
+  return next !== null || now <= closingAt(compiled, nominalAt) ? "ahead" : "never";
 }
 
-type Past = Pick<JobStatus, "lastRun" | "lastPeriodRun" | "failures">;
+function startFailureOf({ StartFailure }: StateDocument): JobStatus["startFailure"] {
+  if (StartFailure === undefined) return null;
+  const { Source: source, Slot: slot, Code: code, Since: since } = StartFailure;
+  return { source, slot, reason: `${NOT_STARTED}${code}`, since };
+}
+
+type Past = Pick<JobStatus, "lastRun" | "lastPeriodRun" | "failures" | "usual">;
 
 /** What the history tells of runs that have ended. */
-function pastOf(definition: JobDefinition, document: StateDocument): Past {
-  const runs = document.History.filter(isRun).map((run) => endedRun(definition, run));
+function runsOf(definition: JobDefinition, document: StateDocument): Past {
+  const isExpected = expectedBy(definition);
+  const runs = document.History.filter(isRun).map((run) => endedRun(run, isExpected));
   const lastPeriodRun = runs.findLast(({ periodId, source }) => {
     return source === null && periodId === document.LastHandledPeriodID;
   });
-  const lastGood = runs.findLastIndex(({ result }) => result === "success");
   return {
     lastRun: runs.at(-1) ?? null,
     lastPeriodRun: lastPeriodRun ?? null,
-    failures: runs.length - 1 - lastGood,
+    failures: pastOf(document.History, isExpected).failures,
+    usual: usualOf(runs),
   };
 }
 
-function endedRun(definition: JobDefinition, run: HistoryEntry): EndedRunStatus {
-  const { target } = definition;
-  const ending = endingOf(run, (status) => target.kind === "http" && isInStatuses(status, target.success));
+/** Of fewer nobody can say what is usual. */
+const LEAST_RUNS = 3;
+
+/** Only what succeeded went the whole way. */
+function usualOf(runs: readonly EndedRunStatus[]): JobStatus["usual"] {
+  const lengths = runs.flatMap(({ result, durationMs }) =>
+    result === "success" && durationMs !== null ? [durationMs] : [],
+  );
+  const sorted = lengths.sort((one, other) => one - other);
+  const [medianMs, longestMs] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)];
+  if (sorted.length < LEAST_RUNS || medianMs === undefined || longestMs === undefined) return null;
+  return { medianMs, longestMs, runs: sorted.length };
+}
+
+function endedRun(run: HistoryEntry, isExpected: IsExpected): EndedRunStatus {
+  const ending = endingOf(run, isExpected);
   const { PeriodID: periodId, Source: source = null, StartedAt: startedAt = null, CompletedAt: endedAt } = run;
-  return { periodId, source, startedAt, endedAt, result: resultOf(ending), ending };
+  return { periodId, source, startedAt, endedAt, ...timesOf(run), result: resultOf(ending), ending };
 }
 
 function hintsInForce(document: StateDocument, now: EpochMs): HintsInForce {
@@ -85,23 +113,40 @@ function hintsInForce(document: StateDocument, now: EpochMs): HintsInForce {
   };
 }
 
+function ruleOf({ definition, isRemoved, liveAt }: StatusSubject): GlanceRule {
+  const compiled = compileRule(definition);
+  const { suspend: isSuspended, deadlineMs, stop } = definition.policy;
+  const live = liveAt === null ? null : cronOccasion(decide(compiled, liveAt));
+  return { compiled, isSuspended, isRemoved, deadlineMs, stopAt: stop?.at ?? null, live };
+}
+
+/** The same for the index. */
+export function glanceAt(entry: StatusSubject, document: StateDocument, now: EpochMs): Glance {
+  return glanceOf(ruleOf(entry), document, expectedBy(entry.definition), now);
+}
+
 export function statusOf(entry: StatusSubject, document: StateDocument, now: EpochMs): JobStatus {
   const standing = standingName(entry, document, now);
-  const next = nextOf(entry, document, now);
+  const { definition } = entry;
+  const { occasion: next } = nextShown(ruleOf(entry), standingOf(document), now);
+  const nextAt = shownAt(next);
   return {
     identity: entry.identity,
-    schedule: entry.definition.schedule,
-    timezone: entry.definition.timezone,
+    schedule: definition.schedule,
+    timezone: definition.timezone,
     standing,
     pausedUntil: standing === "paused" ? (document.Pause?.Until ?? null) : null,
     pauseReason: standing === "paused" ? (document.Pause?.Reason ?? null) : null,
+    pausedBy: standing === "paused" ? (document.Pause?.By ?? null) : null,
     nextPeriodId: next?.periodId ?? null,
-    nextChosenTime: next === null || next.chosenAt === null ? null : formatSecond(next.dueAt),
+    nextChosenTime: nextAt === null ? null : formatSecond(nextAt),
     nextSource: next?.source ?? null,
+    once: onceOf(entry.definition, document, next, now),
     lastPeriodId: document.LastHandledPeriodID || null,
     lastOutcome: document.LastOutcome || null,
     lastReason: document.LastReason ?? null,
-    ...pastOf(entry.definition, document),
+    startFailure: startFailureOf(document),
+    ...runsOf(definition, document),
     lastRunAt: document.LastRunAt ?? null,
     hints: hintsInForce(document, now),
     active: activeStates(document).map((active) => ({

@@ -17,11 +17,17 @@ import type { StepWriter } from "../write/step-writer.js";
 import type { Desk } from "./desk.js";
 import type { Executor } from "./executor.js";
 import { isRefusal } from "./gates.js";
-import { isOnTime, type Rehearsal, rehearse } from "./rehearsal.js";
+import { armedAt, isOnTime, type Rehearsal, rehearse } from "./rehearsal.js";
 
-/** More of them would keep those that come first waiting for longer than the disk needs. */
+/**
+ * Claimed and released in one go: what was released first takes the processor from those that come after. More of them would
+ * keep the loop, and those that come first, waiting for longer than the disk needs.
+ */
 const CLAIMS_PER_COMMIT = 1_000;
-/** Released before everything else has its turn. */
+/** As many as a thousand jobs that are due together take; where more come all the time, the first of them waits no longer. */
+const GATHERED_TURNS = 8;
+
+/** Released before everything else has its turn: the first of them begin while the last are still being told. */
 const RELEASED_PER_TURN = 64;
 
 /** A job that has claimed, and hears nothing until that was released. */
@@ -44,6 +50,12 @@ export interface Claim {
 interface Made extends Claim {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** What a job will want to start next, and the document that says so. */
+interface SlotAhead {
+  readonly arm: EffectParams["arm"];
+  readonly document: StateDocument;
 }
 
 export interface ClaimsParts {
@@ -70,13 +82,23 @@ export class Claims {
     this.#parts = parts;
   }
 
+  /** What a job that waits for no period will want to start next: its slot, if it is one; null: nothing that could be made ready. */
+  async slotAhead(entry: JobEntry): Promise<SlotAhead | null> {
+    const { heard, identity, wakeAt } = entry;
+    if (wakeAt === null) return null;
+    const document = await this.#parts.records.documentOf(identity);
+    if (entry.heard !== heard) return null;
+    const arm = armedAt({ scope: entry.scope, document, nominalAt: null, forAt: wakeAt });
+    return arm === null ? null : { arm, document };
+  }
+
   /** Works out the claim that the gate was made for, as it will be if nothing is heard of the job until then. */
-  async prepare(entry: JobEntry, prearmed: Prearmed): Promise<void> {
+  async prepare(entry: JobEntry, prearmed: Prearmed, known: StateDocument | null): Promise<void> {
     const { desk, ports, records } = this.#parts;
     const { heard, identity, liveAt, wakeAt } = entry;
     const made = await prearmed.made;
-    if (isRefusal(made) || liveAt === null || wakeAt === null || desk.isStopped) return;
-    const document = await records.documentOf(identity);
+    if (isRefusal(made) || wakeAt === null || desk.isStopped) return;
+    const document = known ?? (await records.documentOf(identity));
     if (entry.heard !== heard) return;
     const stage = {
       scope: entry.scope,
@@ -92,7 +114,9 @@ export class Claims {
   /** null: there is none that could be taken now, and the job is to be woken instead. */
   rehearsalOf(entry: JobEntry, now: EpochMs): Rehearsal | null {
     const rehearsal = entry.prearmed?.rehearsal ?? null;
-    if (rehearsal === null || entry.mustReturn || this.#parts.desk.isStopped) return null;
+    // A message that waits for its turn is heard first.
+    const isAtRest = entry.life !== "busy" && entry.activation === null;
+    if (rehearsal === null || !isAtRest || entry.mustReturn || this.#parts.desk.isStopped) return null;
     return isOnTime(rehearsal, now) ? rehearsal : null;
   }
 
@@ -114,8 +138,7 @@ export class Claims {
   async #commitAll(): Promise<void> {
     const { committer, desk, writer } = this.#parts;
     this.#isCommitting = true;
-    // After this turn of the loop: jobs that are due together are claimed together.
-    await turnOfLoop();
+    await this.#gathered();
     while (this.#waiting.length > 0) {
       const claims = this.#waiting.splice(0, CLAIMS_PER_COMMIT);
       const noted = claims.flatMap(({ actor, attemptId, contribution }) => {
@@ -129,6 +152,7 @@ export class Claims {
           ledger: claims.flatMap(({ contribution }) => contribution.ledger),
           claims: claims.flatMap(({ contribution }) => contribution.claims),
           notes: noted.flatMap(({ notes }) => notes),
+          objects: claims.flatMap(({ contribution }) => contribution.objects),
         });
         const lost = new Set(refused.map(({ token }) => token));
         for (const { attemptId, posted } of noted) if (!lost.has(attemptId)) posted();
@@ -141,10 +165,21 @@ export class Claims {
     this.#isCommitting = false;
   }
 
+  /** Jobs that are due together are claimed together: as long as each turn of the loop brings more of them. */
+  async #gathered(): Promise<void> {
+    let before = 0;
+    for (let turn = 0; turn < GATHERED_TURNS; turn++) {
+      const { length } = this.#waiting;
+      if (length === before || length >= CLAIMS_PER_COMMIT) return;
+      before = length;
+      await turnOfLoop();
+    }
+  }
+
   async #settle(claims: readonly Made[], refused: readonly StoreClaim[]): Promise<void> {
-    if (refused.length === 0) return this.#release(claims);
     const lost = new Map(refused.map((claim) => [claim.token, claim]));
-    await this.#release(claims.filter(({ attemptId }) => !lost.has(attemptId)));
+    await this.#release(lost.size === 0 ? claims : claims.filter(({ attemptId }) => !lost.has(attemptId)));
+    if (lost.size === 0) return;
     for (const made of claims) {
       const claim = lost.get(made.attemptId);
       if (claim !== undefined) await this.#giveUp(made, claim);
@@ -169,6 +204,7 @@ export class Claims {
     const durableAt = ports.clock.now();
     const tellers = claims.map((claim) => this.#tellerOf(claim));
     for (const [index, { actor, attemptId }] of claims.entries()) {
+      if (index > 0 && index % RELEASED_PER_TURN === 0) await turnOfLoop();
       const tell = tellers[index] ?? (() => undefined);
       // Another commit may have failed meanwhile: from then on nothing is begun.
       if (desk.isStopped) {
@@ -179,7 +215,6 @@ export class Claims {
       if (go === null) executor.starts.settled(attemptId);
       else desk.begin(executor.go(actor.entry, go));
       executor.starts.whenCalm(tell);
-      if (index % RELEASED_PER_TURN === RELEASED_PER_TURN - 1) await turnOfLoop();
     }
   }
 

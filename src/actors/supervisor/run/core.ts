@@ -4,6 +4,7 @@
  */
 
 import { type ErrorComponent, KronError } from "../../../core/base/errors/kron-error.js";
+import { messageOf } from "../../../core/base/errors/message.js";
 import { type ErrorCode, errorKind } from "../../../core/base/errors/registry.js";
 import type { Settings } from "../../../core/config/settings.js";
 import { compileRule } from "../../../core/decision/compile.js";
@@ -16,11 +17,13 @@ import type { EpochMs } from "../../../core/time/instant.js";
 import type { ActivationEvent } from "../../../machines/step.js";
 import { isHalted } from "../../../machines/supervisor-phase.js";
 import type { DefinitionVersion } from "../../../persist/store.js";
+import { LostTimes } from "../../lost-times.js";
 import type { Phase } from "../../phase.js";
 import { JobActor, type JobWorld } from "../job-actor.js";
 import type { SupervisorPorts } from "../port.js";
 import { type JobEntry, type Message, ruleHashOf } from "../rows/job-entry.js";
 import { Committer, type Contribution } from "../write/committer.js";
+import type { JobObject } from "../write/contribution.js";
 import type { SupervisorComponent, SupervisorEvent } from "../write/events.js";
 import { Records } from "../write/records.js";
 import { StepWriter } from "../write/step-writer.js";
@@ -28,7 +31,6 @@ import type { RunPlace } from "./arm-request.js";
 import { Claims } from "./claims.js";
 import type { Trouble } from "./desk.js";
 import { Executor } from "./executor.js";
-import { LostTimes } from "./lost-times.js";
 import type { SupervisorObserver } from "./observer.js";
 import { TurnQueue } from "./turn-queue.js";
 
@@ -49,6 +51,8 @@ export interface CoreHost {
 export interface Greeting {
   readonly definition: JobDefinition;
   readonly version: DefinitionVersion;
+  /** What becomes durable with it. */
+  readonly objects?: readonly JobObject[];
 }
 
 interface Asked {
@@ -118,21 +122,23 @@ export class SupervisorCore implements JobWorld {
    * A job of which nothing is on record. What would come of telling it its definition is written without a step of its
    * machines, where that is simple; meanwhile it takes no messages. False: it must be told.
    */
-  async greet(entry: JobEntry, { definition, version }: Greeting): Promise<boolean> {
+  async greet(entry: JobEntry, { definition, version, objects = [] }: Greeting): Promise<boolean> {
     const { policy } = definition;
     const compiled = compileRule(definition);
-    const rule = { compiled, definitionHash: ruleHashOf(definition), isSuspended: policy.suspend };
+    const stopAt = policy.stop?.at ?? null;
+    const rule = { compiled, definitionHash: ruleHashOf(definition), isSuspended: policy.suspend, stopAt };
     const now = this.ports.clock.now();
     const first = firstSight(rule, now);
     if (first === null || entry.life !== "resting" || this.isStopped) return false;
     entry.engage();
     try {
-      await this.track(this.writer.writeFirstSight(first, compiled, { definition, version }));
+      await this.track(this.writer.writeFirstSight(first, compiled, { definition, version, objects }));
     } finally {
       entry.disengage();
     }
-    entry.liveAt = first.liveAt;
+    entry.liveAt = first.live?.slotAt ?? null;
     entry.wakeAt = first.wakeAt;
+    entry.glance({ definition, compiled, document: first.document, live: first.live }, now);
     this.observer?.greeted(definition, first.document, first.wakeAt, now);
     this.#actorOf(entry).goOn();
     return true;
@@ -170,7 +176,7 @@ export class SupervisorCore implements JobWorld {
   whenIdle(): Promise<void> {
     const { failure } = this.#phase;
     if (failure !== null) return Promise.reject(failure);
-    if (this.#isIdle) return Promise.resolve();
+    if (this.isIdle) return Promise.resolve();
     return new Promise((resolve, reject) => this.#idleWaiters.add({ resolve, reject }));
   }
 
@@ -192,6 +198,11 @@ export class SupervisorCore implements JobWorld {
 
   get isStopped(): boolean {
     return isHalted(this.#phase.snapshot);
+  }
+
+  get isIdle(): boolean {
+    // Whatever of the gates is its own is tracked; others of the same machine may have theirs under way for ever.
+    return this.#underWay === 0 && this.#committer.isIdle;
   }
 
   /** Makes what the job needs ready ahead of its second, as far as that is possible. */
@@ -242,11 +253,6 @@ export class SupervisorCore implements JobWorld {
     this.#phase.fail(cause instanceof KronError ? cause : new KronError("invariant-broken", messageOf(cause), about));
   }
 
-  get #isIdle(): boolean {
-    // Whatever of the gates is its own is tracked; others of the same machine may have theirs under way for ever.
-    return this.#underWay === 0 && this.#committer.isIdle;
-  }
-
   /** Messages of one job all go to one actor, whoever still holds an entry that was dropped meanwhile. */
   #send(to: JobEntry, message: Message): void {
     if (this.isStopped) return;
@@ -268,8 +274,12 @@ export class SupervisorCore implements JobWorld {
     entry.prepares(1);
     try {
       await this.load(entry);
-      const prearmed = this.isStopped ? null : this.executor.prepare(entry);
-      if (prearmed !== null) await this.claims.prepare(entry, prearmed);
+      if (!this.executor.canPrepare(entry)) return;
+      const { heard } = entry;
+      const slot = entry.liveAt === null ? await this.claims.slotAhead(entry) : null;
+      const isVoid = this.isStopped || entry.heard !== heard;
+      const prearmed = isVoid ? null : this.executor.prepare(entry, slot?.arm ?? null);
+      if (prearmed !== null) await this.claims.prepare(entry, prearmed, slot?.document ?? null);
     } finally {
       entry.prepares(-1);
       if (!this.isStopped) this.#host.onIdle(entry);
@@ -282,15 +292,11 @@ export class SupervisorCore implements JobWorld {
     if (this.#underWay > 0) return;
     // The turn after: what was just settled may have begun something new.
     setImmediate(() => {
-      if (!this.#isIdle || this.#phase.failure !== null) return;
+      if (!this.isIdle || this.#phase.failure !== null) return;
       for (const { resolve } of this.#idleWaiters) resolve();
       this.#idleWaiters.clear();
     });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function ended(): KronError {

@@ -4,18 +4,20 @@
  */
 
 import { decide } from "../../../core/decision/decide.js";
-import type { CompiledRule, Decision } from "../../../core/decision/model.js";
+import type { CompiledRule } from "../../../core/decision/model.js";
 import type { Holder, HolderKind } from "../../../core/state/ending.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { Attempt } from "../../../machines/activation.js";
 import type { EffectParams } from "../../../machines/effects.js";
 import type { ExecutionSnapshot } from "../../../machines/execution.machine.js";
+import type { ActivationEvent } from "../../../machines/step.js";
 import { isHalted, mayStart } from "../../../machines/supervisor-phase.js";
 import type { Phase } from "../../phase.js";
-import type { Armed, ArmRequest, Ended, RunnerEvent } from "../../runner/port.js";
+import type { Armed, ArmRequest, Ended, RunnerEvent, Termination } from "../../runner/port.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobEntry, Prearmed } from "../rows/job-entry.js";
 import { adoptedOutput, armRequestOf, type RunPlace } from "./arm-request.js";
+import { otherNodeOf } from "./away.js";
 import type { Desk, Trouble } from "./desk.js";
 import { type ArmRefusal, Gates, isRefusal } from "./gates.js";
 import { Starts } from "./starts.js";
@@ -25,42 +27,49 @@ export type AttemptNews =
   | { readonly kind: "started"; readonly pid: number; readonly holder: HolderKind }
   | { readonly kind: "failed"; readonly message: string };
 
+type EndEvent = Extract<ActivationEvent, { readonly type: "EXITED" | "LOST" }>;
+
 interface Owned {
   readonly entry: JobEntry;
   readonly periodId: string;
   holder: Holder | null;
+  /** C15: nothing of it is asked or waited for any more. */
+  isLost: boolean;
 }
 
 export class Executor {
   readonly gates: Gates;
   readonly starts: Starts;
-  private readonly owned = new Map<string, Owned>();
-  private readonly watchers = new Map<string, (news: AttemptNews) => void>();
+  readonly #owned = new Map<string, Owned>();
+  readonly #watchers = new Map<string, (news: AttemptNews) => void>();
+  readonly #ports: SupervisorPorts;
+  readonly #phase: Phase;
+  readonly #host: Desk;
+  readonly #place: () => RunPlace;
 
-  constructor(
-    private readonly ports: SupervisorPorts,
-    private readonly phase: Phase,
-    private readonly host: Desk,
-    private readonly place: () => RunPlace,
-  ) {
+  constructor(ports: SupervisorPorts, phase: Phase, host: Desk, place: () => RunPlace) {
+    this.#ports = ports;
+    this.#phase = phase;
+    this.#host = host;
+    this.#place = place;
     this.gates = ports.gates ?? new Gates(ports.runner, () => isHalted(phase.snapshot));
     this.starts = new Starts(ports.clock, host);
-    ports.runner.subscribe((event) => this.hear(event));
+    ports.runner.subscribe((event) => this.#hear(event));
   }
 
-  /** Attempts that jobs have, and gates that were made ahead. */
-  get ownedCount(): number {
-    return this.owned.size;
+  /** Attempts that jobs have here, and gates that were made ahead. */
+  get countHere(): number {
+    return [...this.#owned.values()].filter(({ holder }) => otherNodeOf(holder, this.#ports) === null).length;
   }
 
   /** The next news of an attempt; it is told once, whatever becomes of it. */
   watch(attemptId: string, tell: (news: AttemptNews) => void): void {
-    this.watchers.set(attemptId, tell);
+    this.#watchers.set(attemptId, tell);
   }
 
   tellWatcher(attemptId: string, news: AttemptNews): void {
-    const tell = this.watchers.get(attemptId);
-    this.watchers.delete(attemptId);
+    const tell = this.#watchers.get(attemptId);
+    this.#watchers.delete(attemptId);
     tell?.(news);
   }
 
@@ -70,7 +79,7 @@ export class Executor {
     for (const attempt of before) {
       const attemptId = idOf(attempt);
       if (after.some((other) => idOf(other) === attemptId)) continue;
-      this.owned.delete(attemptId);
+      this.#owned.delete(attemptId);
       this.starts.settled(attemptId);
       this.tellWatcher(attemptId, { kind: "failed", message: "it was given up before it began" });
     }
@@ -79,7 +88,7 @@ export class Executor {
 
   own(entry: JobEntry, { context: { attempt, holder } }: ExecutionSnapshot): void {
     const { attemptId, periodId } = attempt;
-    if (!this.owned.has(attemptId)) this.owned.set(attemptId, { entry, periodId, holder });
+    if (!this.#owned.has(attemptId)) this.#owned.set(attemptId, { entry, periodId, holder, isLost: false });
   }
 
   /** `ahead`: the gate that this attempt was given the id of. */
@@ -88,30 +97,31 @@ export class Executor {
     this.starts.add(attemptId);
     const prepared = ahead === null ? null : await ahead.made;
     // One that could not be made ahead is tried again, now that it is due.
-    const made = prepared === null || isRefusal(prepared) ? await this.make(entry, params) : prepared;
-    const owned = this.owned.get(attemptId);
+    const made = prepared === null || isRefusal(prepared) ? await this.#make(entry, params) : prepared;
+    const owned = this.#owned.get(attemptId);
     if (owned === undefined) {
       // Given up meanwhile, which is no failure; the job may rest by now, or be gone.
-      this.host.begin(this.closeGate(attemptId));
+      this.#host.begin(this.closeGate(attemptId));
     } else if (!isRefusal(made)) {
       owned.holder = made.holder;
-      this.host.deliver(entry, { type: "READY", attemptId, holder: made.holder });
+      this.#host.deliver(entry, { type: "READY", attemptId, holder: made.holder });
     } else {
-      if (this.mayMake) this.host.report(made.code, made.message, this.about(entry, "arm", periodId));
+      if (this.#mayMake) this.#host.report(made.code, made.message, this.#about(entry, "arm", periodId));
       this.tellWatcher(attemptId, { kind: "failed", message: made.message });
-      this.host.deliver(entry, { type: "FAILED", attemptId, code: made.code });
+      this.#host.deliver(entry, { type: "FAILED", attemptId, code: made.code });
     }
     if (owned === undefined || isRefusal(made)) this.starts.settled(attemptId);
   }
 
   /** The claim is durable, and the machines have said so. */
   async go(entry: JobEntry, { attemptId, latestAt }: EffectParams["go"]): Promise<void> {
-    const outcome = await this.host.track(this.gates.go(attemptId, latestAt));
+    const outcome = await this.#host.track(this.gates.go(attemptId, latestAt));
     this.starts.settled(attemptId);
-    const owned = this.owned.get(attemptId);
+    const owned = this.#owned.get(attemptId);
     if (outcome === "started") {
       this.tellWatcher(attemptId, startedNews(owned));
-      this.host.deliver(entry, { type: "STARTED", attemptId });
+      // It changes nothing for the job, and others have their second now.
+      this.starts.whenCalm(() => this.#host.deliver(entry, { type: "STARTED", attemptId }));
       return;
     }
     const reason = outcome === "late" ? "late" : "unconfirmed";
@@ -119,40 +129,35 @@ export class Executor {
       const message = "the released gate cannot be shown to have run";
       // After what is told of its claim.
       this.starts.whenCalm(() => {
-        this.host.report("start-unconfirmed", message, this.about(entry, "start", owned?.periodId));
+        this.#host.report("start-unconfirmed", message, this.#about(entry, "start", owned?.periodId));
       });
     }
     this.tellWatcher(attemptId, { kind: "failed", message: `the start is ${reason}` });
-    this.host.deliver(entry, { type: "NOT_RUN", attemptId, reason });
+    this.#host.deliver(entry, { type: "NOT_RUN", attemptId, reason });
   }
 
   closeGate(attemptId: string): Promise<void> {
     this.starts.settled(attemptId);
-    return this.host.track(this.gates.close(attemptId));
+    return this.#host.track(this.gates.close(attemptId));
   }
 
   async terminate(entry: JobEntry, { attemptId, graceMs, reason }: EffectParams["terminate"]): Promise<void> {
-    const owned = this.owned.get(attemptId);
-    const periodId = owned?.periodId;
-    const elsewhere = this.otherNodeOf(owned?.holder);
-    const { survivors, wasKilled } =
-      elsewhere === null
-        ? await this.host.track(this.ports.runner.terminate(attemptId, graceMs))
-        : { survivors: [owned?.holder?.pid ?? 0], wasKilled: false };
-    const isGone = survivors.length === 0;
+    const periodId = this.#owned.get(attemptId)?.periodId;
+    const { survivors, wasKilled } = await this.#host.track(this.#end(entry, attemptId, graceMs));
+    const owned = this.#owned.get(attemptId);
+    const isGone = survivors.length === 0 || owned?.isLost === true;
     if (reason === "replaced") {
       const fields = { attempt_id: attemptId, reason, was_killed: wasKilled, survivors };
       const where = { component: "executor", identity: entry.identity } as const;
       const level = isGone ? "info" : "warn";
-      this.host.emit({ at: this.ports.clock.now(), event: "replaced", ...where, level, ...period(periodId), fields });
+      this.#host.emit({ at: this.#ports.clock.now(), event: "replaced", ...where, level, ...period(periodId), fields });
     }
     if (!isGone) {
       const code = reason === "replaced" ? "replace-not-terminated" : "signal-failed";
-      const still = `still alive after KILL: ${survivors.join(", ")}`;
-      const message = elsewhere === null ? still : `it runs on the node ${elsewhere} and can only be ended there`;
-      this.host.report(code, message, this.about(entry, "terminate", periodId));
+      const message = this.#stillAlive(owned?.holder, survivors);
+      this.#host.report(code, message, this.#about(entry, "terminate", periodId));
     }
-    this.host.deliver(entry, { type: "TERMINATED", attemptId, isGone });
+    this.#host.deliver(entry, { type: "TERMINATED", attemptId, isGone });
   }
 
   /** STATE crash recovery: an execution on record is watched again, or closed with an unknown end. */
@@ -161,48 +166,51 @@ export class Executor {
     if (holder === null) throw new Error(`invariant broken: ${entry.identity} has a run on record that nobody holds`);
     const { attemptId, periodId } = attempt;
     this.own(entry, execution);
-    const elsewhere = this.otherNodeOf(holder);
-    const output = adoptedOutput(entry.definition, attempt, this.place());
+    const elsewhere = otherNodeOf(holder, this.#ports);
+    const output = adoptedOutput(entry.definition, attempt, this.#place());
     const outcome =
-      elsewhere === null ? await this.ports.runner.adopt({ attemptId, holder, output }) : ("elsewhere" as const);
+      elsewhere === null ? await this.#ports.runner.adopt({ attemptId, holder, output }) : ("elsewhere" as const);
     const { identity } = entry;
     const where = elsewhere === null ? {} : { node: elsewhere };
     const fields = { attempt_id: attemptId, pid: holder.pid, outcome, ...where };
     const about = { component: "executor", level: "info", identity, periodId } as const;
-    this.host.emit({ at: this.ports.clock.now(), event: "adopted", ...about, fields });
+    this.#host.emit({ at: this.#ports.clock.now(), event: "adopted", ...about, fields });
     // Its end is for that node to tell: a process of ours that has the same number says nothing of it.
     if (outcome === "elsewhere") return;
-    this.host.deliver(entry, outcome === "watching" ? { type: "STARTED", attemptId } : { type: "LOST", attemptId });
+    this.#host.deliver(entry, outcome === "watching" ? { type: "STARTED", attemptId } : { type: "LOST", attemptId });
   }
 
   /** Whether anything could be made ahead at all. */
   get hasRoomAhead(): boolean {
-    return this.mayMake && this.gates.hasRoom;
+    return this.#mayMake && this.gates.hasRoom;
   }
 
-  private hasRoomFor({ definition: { target } }: JobEntry): boolean {
-    return this.mayMake && this.gates.hasRoomFor(target.kind === "http" ? "request" : "process");
+  /** Slots may follow each other so closely that one is always ready: what is due now must find room beside them. */
+  canPrepare({ definition: { target }, life, liveAt, prearmed, wakeAt }: JobEntry): boolean {
+    const isFree = (life === "resting" || life === "preparing") && prearmed === null;
+    if (!isFree || wakeAt === null || !this.#mayMake) return false;
+    const kind = target.kind === "http" ? "request" : "process";
+    return liveAt === null ? this.gates.hasRoomForSlot(kind) : this.gates.hasRoomFor(kind);
   }
 
-  /** Makes the gate for the live period of a resting job ahead of its second. */
-  prepare(entry: JobEntry): Prearmed | null {
-    const { liveAt, scope, wakeAt } = entry;
-    const isFree = (entry.life === "resting" || entry.life === "preparing") && entry.prearmed === null;
-    if (!isFree || liveAt === null || wakeAt === null || !this.hasRoomFor(entry)) return null;
-    const decision = decisionAhead(scope.compiled, liveAt);
-    if (decision === null || decision.chosenAt === null || decision.chosenAt !== wakeAt) return null;
-    const { periodId, chosenAt } = decision;
-    const attemptId = this.ports.newId();
-    const params = { attemptId, source: null, periodId, slotAt: liveAt, chosenAt };
-    this.owned.set(attemptId, { entry, periodId, holder: null });
-    const made = this.host.track(this.armed(armRequestOf(entry.definition, params, this.place())));
-    const prearmed: Prearmed = { attemptId, periodId, made, rehearsal: null };
+  /** Makes the gate for the live period of a resting job, or for its next slot, ahead of its second. */
+  prepare(entry: JobEntry, slot: EffectParams["arm"] | null): Prearmed | null {
+    const { wakeAt: forAt } = entry;
+    if (forAt === null || !this.canPrepare(entry)) return null;
+    const next = entry.liveAt === null ? slot : periodAhead(entry.scope.compiled, entry.liveAt, forAt);
+    if (next === null) return null;
+    const attemptId = this.#ports.newId();
+    const params = { ...next, attemptId };
+    const { source, periodId } = params;
+    this.#owned.set(attemptId, { entry, periodId, holder: null, isLost: false });
+    const made = this.#host.track(this.#armed(armRequestOf(entry.definition, params, this.#place())));
+    const prearmed: Prearmed = { attemptId, source, periodId, forAt, made, rehearsal: null };
     entry.prearmed = prearmed;
     // A refusal is no news yet: it is tried again, and told, when the period is due.
     const forget = (result: Armed | ArmRefusal): void => {
-      if (isRefusal(result) && entry.prearmed === prearmed) this.letGo(entry, prearmed);
+      if (isRefusal(result) && entry.prearmed === prearmed) this.#letGo(entry, prearmed);
     };
-    this.host.begin(made.then(forget));
+    this.#host.begin(made.then(forget));
     return prearmed;
   }
 
@@ -210,57 +218,74 @@ export class Executor {
   unprepare(entry: JobEntry): void {
     const { prearmed } = entry;
     if (prearmed === null) return;
-    this.letGo(entry, prearmed);
-    this.host.begin(this.closeGate(prearmed.attemptId));
+    this.#letGo(entry, prearmed);
+    this.#host.begin(this.closeGate(prearmed.attemptId));
   }
 
   /** Those of this supervisor's jobs; others may have theirs in the same launcher. */
   async closeGates(): Promise<void> {
-    await Promise.all([...this.owned.keys()].map((attemptId) => this.closeGate(attemptId)));
+    await Promise.all([...this.#owned.keys()].map((attemptId) => this.closeGate(attemptId)));
+  }
+
+  /** C15: its node is lost. Should it have to be ended, it counts as gone. */
+  giveUp(attemptId: string): void {
+    const owned = this.#owned.get(attemptId);
+    if (owned !== undefined) owned.isLost = true;
   }
 
   /** Nothing more is started, whatever was asked for. */
   async shut(): Promise<void> {
-    for (const attemptId of [...this.watchers.keys()]) {
+    for (const attemptId of [...this.#watchers.keys()]) {
       this.tellWatcher(attemptId, { kind: "failed", message: "the daemon has ended" });
     }
     await this.gates.shut();
   }
 
   /** No new gate while the daemon is stopping. */
-  private get mayMake(): boolean {
-    return mayStart(this.phase.snapshot);
+  get #mayMake(): boolean {
+    return mayStart(this.#phase.snapshot);
   }
 
-  private async make(entry: JobEntry, params: EffectParams["arm"]): Promise<Armed | ArmRefusal> {
-    if (!this.mayMake) return { code: "launcher-unavailable", message: "the daemon is stopping" };
-    return this.host.track(this.armed(armRequestOf(entry.definition, params, this.place())));
+  async #make(entry: JobEntry, params: EffectParams["arm"]): Promise<Armed | ArmRefusal> {
+    if (!this.#mayMake) return { code: "launcher-unavailable", message: "the daemon is stopping" };
+    return this.#host.track(this.#armed(armRequestOf(entry.definition, params, this.#place())));
   }
 
-  private async armed(request: ArmRequest): Promise<Armed | ArmRefusal> {
+  async #armed(request: ArmRequest): Promise<Armed | ArmRefusal> {
     const made = await this.gates.arm(request);
-    const { node } = this.ports;
+    const { node } = this.#ports;
     return node === undefined || isRefusal(made) ? made : { ...made, holder: { ...made.holder, node } };
   }
 
-  /** The node on which it runs, if that is not this one: from here it can neither be seen nor ended. */
-  private otherNodeOf(holder: Holder | null | undefined): string | null {
-    const node = holder?.node ?? null;
-    return node === this.ports.node ? null : node;
+  /** S28, C14: a run on another node is ended by that node. */
+  async #end({ identity }: JobEntry, attemptId: string, graceMs: number): Promise<Termination> {
+    const { holder = null, isLost = false } = this.#owned.get(attemptId) ?? {};
+    const node = otherNodeOf(holder, this.#ports);
+    if (node === null) return this.#ports.runner.terminate(attemptId, graceMs);
+    if (isLost) return { survivors: [], wasKilled: false };
+    const ended = await this.#ports.elsewhere?.terminate(node, identity, attemptId, graceMs);
+    return ended ?? { survivors: [holder?.pid ?? 0], wasKilled: false };
   }
 
-  private letGo(entry: JobEntry, { attemptId }: Prearmed): void {
+  #stillAlive(holder: Holder | null | undefined, survivors: readonly number[]): string {
+    const node = otherNodeOf(holder, this.#ports);
+    if (node === null) return `still alive after KILL: ${survivors.join(", ")}`;
+    const isAsked = this.#ports.elsewhere !== undefined;
+    return `it runs on the node ${node} ${isAsked ? "and has not ended there" : "and can only be ended there"}`;
+  }
+
+  #letGo(entry: JobEntry, { attemptId }: Prearmed): void {
     entry.prearmed = null;
-    this.owned.delete(attemptId);
+    this.#owned.delete(attemptId);
   }
 
-  private hear(event: RunnerEvent): void {
+  #hear(event: RunnerEvent): void {
     if (event.kind === "trouble") {
-      this.host.report(event.code, event.message, { operation: "launch" });
+      this.#host.report(event.code, event.message, { operation: "launch" });
       return;
     }
     const { attemptId } = event;
-    const owned = this.owned.get(attemptId);
+    const owned = this.#owned.get(attemptId);
     if (event.kind === "gate-lost") {
       this.gates.lost(attemptId);
       this.starts.settled(attemptId);
@@ -270,22 +295,26 @@ export class Executor {
     if (event.kind === "ended") {
       // Of a short run the end is heard in the same breath as its beginning: it did begin.
       this.tellWatcher(attemptId, startedNews(owned));
-      this.starts.whenCalm(() => this.ended(entry, event));
-    } else if (entry.prearmed?.attemptId === attemptId) this.letGo(entry, entry.prearmed);
+      this.starts.whenCalm(() => this.#ended(entry, event));
+    } else if (entry.prearmed?.attemptId === attemptId) this.#letGo(entry, entry.prearmed);
     else {
-      this.host.report("gate-failed", "the gate ended before it was released", this.about(entry, "arm", periodId));
-      this.host.deliver(entry, { type: "FAILED", attemptId, code: "gate-failed" });
+      this.#host.report("gate-failed", "the gate ended before it was released", this.#about(entry, "arm", periodId));
+      this.#host.deliver(entry, { type: "FAILED", attemptId, code: "gate-failed" });
     }
   }
 
-  private ended(entry: JobEntry, { attemptId, ending }: Ended): void {
-    const isSeen = ending.kind !== "unseen";
-    this.host.deliver(entry, isSeen ? { type: "EXITED", attemptId, ending } : { type: "LOST", attemptId });
+  #ended(entry: JobEntry, { attemptId, ending }: Ended): void {
+    this.#host.deliver(entry, endEvent({ attemptId, ending }));
   }
 
-  private about({ identity }: JobEntry, operation: string, periodId: string | undefined): Trouble {
+  #about({ identity }: JobEntry, operation: string, periodId: string | undefined): Trouble {
     return { operation, identity, periodId };
   }
+}
+
+/** What the machines are told of an end, wherever the run was. */
+export function endEvent({ attemptId, ending }: Pick<Ended, "attemptId" | "ending">): EndEvent {
+  return ending.kind === "unseen" ? { type: "LOST", attemptId } : { type: "EXITED", attemptId, ending };
 }
 
 function startedNews(owned: Owned | undefined): AttemptNews {
@@ -301,10 +330,15 @@ function period(periodId: string | undefined): { readonly periodId?: string } {
   return periodId === undefined ? {} : { periodId };
 }
 
-/** null: it cannot be computed. Whoever needs it when it is due says so, and tries again (S18). */
-function decisionAhead(compiled: CompiledRule, nominalAt: EpochMs): Decision | null {
+/** null: it is not to be started then; or it cannot be computed: whoever needs it when it is due says so, and tries again (S18). */
+function periodAhead(
+  compiled: CompiledRule,
+  nominalAt: EpochMs,
+  forAt: EpochMs,
+): Omit<EffectParams["arm"], "attemptId"> | null {
   try {
-    return decide(compiled, nominalAt);
+    const { periodId, chosenAt } = decide(compiled, nominalAt);
+    return chosenAt === forAt ? { source: null, periodId, slotAt: nominalAt, chosenAt } : null;
   } catch {
     return null;
   }

@@ -9,6 +9,7 @@ import type { Holder } from "../../../core/state/ending.js";
 import { type EpochMs, floorToSecond } from "../../../core/time/instant.js";
 import { type Activation, activate, type JobScope } from "../../../machines/activation.js";
 import type { GateAhead, Moment } from "../../../machines/draft.js";
+import type { EffectParams } from "../../../machines/effects.js";
 import { type ActivationEvent, type Step, step } from "../../../machines/step.js";
 import { claimIn, contributionOf, type StepContribution } from "../write/contribution.js";
 
@@ -29,15 +30,28 @@ export interface Rehearsal {
   readonly contribution: StepContribution;
 }
 
-/** A job at rest, with a gate that waits for its live period. */
-export interface Stage {
+/** A job at rest. */
+export interface Rest {
   readonly scope: JobScope;
   readonly document: StateDocument;
-  readonly nominalAt: EpochMs;
-  /** When the period is due. */
+  /** The live period; null: it waits for something else. */
+  readonly nominalAt: EpochMs | null;
+  /** When what it waits for is due. */
   readonly forAt: EpochMs;
+}
+
+/** With a gate that waits for its live period, or for its next slot. */
+export interface Stage extends Rest {
   readonly gate: GateAhead;
   readonly holder: Holder;
+}
+
+/** What a job will want to start at this instant if nothing is heard of it until then; null: nothing, or more than that. */
+export function armedAt({ scope, document, nominalAt, forAt }: Rest): EffectParams["arm"] | null {
+  const moment = { now: forAt, gate: null, freshId: () => "" };
+  const woken = taken(scope, activate(document, scope), { type: "WAKE", isReturning: false, nominalAt }, moment);
+  const [arm, ...others] = woken.step.effects;
+  return arm?.type === "arm" && others.length === 0 ? arm.params : null;
 }
 
 /** null: it will be more than a plain claim, and is left to its second. */

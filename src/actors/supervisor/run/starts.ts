@@ -3,6 +3,7 @@
  * that are due together, the first have ended before the last have begun.
  */
 import type { Clock, Timer } from "../../clock.js";
+import { Fifo } from "../../fifo.js";
 import { turnOfLoop } from "../../turns.js";
 import type { Desk } from "./desk.js";
 
@@ -14,7 +15,7 @@ const DONE_PER_TURN = 8;
 export class Starts {
   /** Attempts that are due, and neither released nor given up yet. */
   readonly #underWay = new Set<string>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Fifo<() => void>();
   readonly #clock: Clock;
   readonly #desk: Pick<Desk, "begin" | "track">;
   #timer: Timer | null = null;
@@ -49,7 +50,7 @@ export class Starts {
 
   async #resumeInTurns(): Promise<void> {
     this.#isResuming = true;
-    for (let act = this.#waiting.shift(), done = 1; act !== undefined; act = this.#waiting.shift(), done++) {
+    for (let act = this.#waiting.take(), done = 1; act !== undefined; act = this.#waiting.take(), done++) {
       act();
       if (done % DONE_PER_TURN === 0) await turnOfLoop();
     }

@@ -5,6 +5,7 @@
  */
 
 import { KronError } from "../../../core/base/errors/kron-error.js";
+import { isEndpoint } from "../../../core/base/identity.js";
 import type { Settings } from "../../../core/config/settings.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { canonicalDefinitionText } from "../../../core/job/schema.js";
@@ -29,81 +30,88 @@ import type { WantedJobs } from "./wanted-jobs.js";
 const NOTHING_KNOWN: LastVersion = { definition: null, text: null, isIntact: true, isInForce: false, definedAt: null };
 
 export class Boot {
-  constructor(
-    private readonly ports: SupervisorPorts,
-    private readonly core: SupervisorCore,
-    private readonly jobs: JobSet,
-    private readonly schedule: Schedule,
-    private readonly settings: Settings,
-  ) {}
+  readonly #ports: SupervisorPorts;
+  readonly #core: SupervisorCore;
+  readonly #jobs: JobSet;
+  readonly #schedule: Schedule;
+  readonly #settings: Settings;
+  constructor(ports: SupervisorPorts, core: SupervisorCore, jobs: JobSet, schedule: Schedule, settings: Settings) {
+    this.#ports = ports;
+    this.#core = core;
+    this.#jobs = jobs;
+    this.#schedule = schedule;
+    this.#settings = settings;
+  }
 
   /** Rejects with the KronError that refuses the start. */
   async run(wanted: Wanted, now: EpochMs, onReady: () => void): Promise<void> {
-    const survey = new Survey(this.jobs.rows, wanted, (handle) => this.schedule.placeResting(handle));
-    if (wanted !== "as-stored") this.reserve(wanted.size);
-    await (this.ports.plan ?? planHere)(this.ports.store, {
+    const survey = new Survey(this.#jobs.rows, wanted, (handle) => this.#schedule.placeResting(handle));
+    if (wanted !== "as-stored") this.#reserve(wanted.size);
+    await (this.#ports.plan ?? planHere)(this.#ports.store, {
       now,
-      onCount: (documents) => this.reserve(documents),
+      onCount: (documents) => this.#reserve(documents),
       onPage: (page) => survey.take(page),
     });
-    if (wanted === "as-stored") await this.mustBeReadable(survey);
-    this.announceCorrupt(
-      await recoverUnusable(survey, { ports: this.ports, wanted, now, settings: this.settings }),
+    await this.#mustBeReadable(survey, (identity) => wanted === "as-stored" || isEndpoint(identity));
+    this.#announceCorrupt(
+      await recoverUnusable(survey, { ports: this.#ports, wanted, now, settings: this.#settings }),
       now,
     );
-    this.compareClock(await this.lastSignAt(), now);
-    await this.ports.store.commit(this.ports.term, { alive: { bootedAt: now, at: now } });
+    this.#compareClock(await this.#lastSignAt(), now);
+    await this.#ports.store.commit(this.#ports.term, { alive: { bootedAt: now, at: now } });
     const newcomers = await survey.newcomers();
     for (const handles of [survey.toTell, newcomers]) {
-      for (const handle of handles) this.jobs.rows.setUntold(handle, true);
+      for (const handle of handles) this.#jobs.rows.setUntold(handle, true);
     }
-    for (const identity of survey.running) await this.recoverRuns(identity, wanted);
-    await this.core.whenIdle();
-    await inTurns(survey.missing, (identity) => this.retire(identity));
-    const machine = await MachineBoot.ofStart(this.ports, this.core);
+    for (const identity of survey.running) await this.#recoverRuns(identity, wanted);
+    await this.#core.whenIdle();
+    await inTurns(survey.missing, (identity) => this.#retire(identity));
+    const machine = await MachineBoot.ofStart(this.#ports, this.#core);
     onReady();
-    await inTurns(survey.toTell, (handle) => this.introduce(handle, wanted, true, machine));
+    await inTurns(survey.toTell, (handle) => this.#introduce(handle, wanted, true, machine));
     // Of what is on record already, nobody is new.
-    if (wanted !== "as-stored") await inTurns(newcomers, (handle) => this.greet(handle, wanted, machine));
+    if (wanted !== "as-stored") await inTurns(newcomers, (handle) => this.#greet(handle, wanted, machine));
     await machine.settle();
-    this.core.lost.started();
+    this.#core.lost.started();
   }
 
   /** S6: a clock that went back while nobody was there is found out by the marks of who was there last. */
-  private compareClock(lastSignAt: EpochMs | null, now: EpochMs): void {
-    this.core.lost.starting(lastSignAt, now);
+  #compareClock(lastSignAt: EpochMs | null, now: EpochMs): void {
+    this.#core.lost.starting(lastSignAt, now);
     if (lastSignAt === null || lastSignAt - now <= CLOCK_JUMP_MS) return;
     const fields = { jump_ms: now - lastSignAt, last_sign_of_life: formatSecond(lastSignAt) };
-    this.core.emit({ at: now, event: "clock_jump", component: "scheduler", level: "warn", fields });
+    this.#core.emit({ at: now, event: "clock_jump", component: "scheduler", level: "warn", fields });
   }
 
   /** Of the daemon before: its newest mark of being alive (S36). null: there was none. */
-  private async lastSignAt(): Promise<EpochMs | null> {
-    const { store } = this.ports;
+  async #lastSignAt(): Promise<EpochMs | null> {
+    const { store } = this.#ports;
     const spans = await store.aliveSpans(null, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
     return spans.reduce<EpochMs | null>((last, { at }) => (last === null || at > last ? at : last), null);
   }
 
   /** Growing by and by would hold up the loop, the longer the more jobs there are. */
-  private reserve(jobs: number): void {
-    this.jobs.rows.reserve(jobs);
-    this.schedule.reserve(jobs);
+  #reserve(jobs: number): void {
+    this.#jobs.rows.reserve(jobs);
+    this.#schedule.reserve(jobs);
   }
 
   /** The survey looks at no definition of what runs or is corrupt; taken for undefined, a job would be removed or left out. */
-  private async mustBeReadable({ running, unusable, unreadable }: Survey): Promise<void> {
-    for (const identity of [...running, ...unusable.flatMap((one) => one.identity ?? [])]) {
-      const { definition, isIntact, isInForce } = await lastVersion(identity, this.ports.store);
+  async #mustBeReadable(survey: Survey, isStored: (identity: string) => boolean): Promise<void> {
+    const unreadable = survey.unreadable.filter(isStored);
+    const unseen = [...survey.running, ...survey.unusable.flatMap((one) => one.identity ?? [])];
+    for (const identity of unseen.filter(isStored)) {
+      const { definition, isIntact, isInForce } = await lastVersion(identity, this.#ports.store);
       if (!isIntact || (isInForce && definition === null)) unreadable.push(identity);
     }
     if (unreadable.length > 0) throw unreadableDefinition(unreadable);
   }
 
-  private announceCorrupt(corrupt: readonly CorruptDocument[], at: EpochMs): void {
+  #announceCorrupt(corrupt: readonly CorruptDocument[], at: EpochMs): void {
     for (const { identity, copy, message, key } of corrupt) {
       const about = { component: "persist", ...(identity === undefined ? {} : { identity }) } as const;
       const error = new KronError("state-document-corrupt", message, { ...about, operation: "load" });
-      this.core.emit({
+      this.#core.emit({
         at,
         event: "state_recovered",
         level: "error",
@@ -114,46 +122,41 @@ export class Boot {
     }
   }
 
-  private async recoverRuns(identity: string, wanted: Wanted): Promise<void> {
-    const document = await this.core.records.documentOf(identity);
-    const known = this.jobs.get(identity);
-    const entry = known ?? this.jobs.add(identity);
+  async #recoverRuns(identity: string, wanted: Wanted): Promise<void> {
+    const document = await this.#core.records.documentOf(identity);
+    const known = this.#jobs.get(identity);
+    const entry = known ?? this.#jobs.add(identity);
     // A job that is not configured any more is watched only for what it started.
     if (known === null) entry.isRemoved = true;
-    const last = await lastVersion(identity, this.ports.store);
+    const last = await lastVersion(identity, this.#ports.store);
     const kept = last.definition ?? placeholderDefinition(identity);
-    entry.use(known === null ? unretried(kept) : (wantedDefinition(identity, wanted) ?? kept), this.settings);
+    entry.use(known === null ? unretried(kept) : (wantedDefinition(identity, wanted) ?? kept), this.#settings);
     entry.activation = activate(document, entry.scope);
-    this.core.observer?.activated(entry.definition, entry.activation, this.ports.clock.now());
-    for (const { execution } of entry.activation.attempts) await this.core.executor.adopt(entry, execution);
+    this.#core.observer?.activated(entry.definition, entry.activation, this.#ports.clock.now());
+    for (const { execution } of entry.activation.attempts) await this.#core.executor.adopt(entry, execution);
   }
 
-  private async greet(handle: TimelineHandle, wanted: WantedJobs, machine: MachineBoot): Promise<void> {
-    const entry = this.jobs.at(handle);
+  async #greet(handle: TimelineHandle, wanted: WantedJobs, machine: MachineBoot): Promise<void> {
+    const entry = this.#jobs.at(handle);
     entry.isUntold = false;
     const index = wanted.indexOf(entry.identity);
     const definition = wanted.definitionAt(index);
-    const version = versionAfter(NOTHING_KNOWN, entry.identity, wanted.textAt(index), this.ports.clock.now());
-    if (await this.core.greet(entry, { definition, version })) await machine.tell(entry, definition);
-    else await this.introduce(handle, wanted, false, machine);
+    const version = versionAfter(NOTHING_KNOWN, entry.identity, wanted.textAt(index), this.#ports.clock.now());
+    if (await this.#core.greet(entry, { definition, version })) await machine.tell(entry, definition);
+    else await this.#introduce(handle, wanted, false, machine);
   }
 
   /** First sight, the first sight of a change that was made while nobody was there (S14), or just a return (S13). */
-  private async introduce(
-    handle: TimelineHandle,
-    wanted: Wanted,
-    isOnRecord: boolean,
-    machine: MachineBoot,
-  ): Promise<void> {
-    const { identity } = this.jobs.at(handle);
-    const last = isOnRecord ? await lastVersion(identity, this.ports.store) : NOTHING_KNOWN;
-    const document = isOnRecord ? await this.core.records.storedDocument(identity) : null;
-    const entry = this.jobs.at(handle);
+  async #introduce(handle: TimelineHandle, wanted: Wanted, isOnRecord: boolean, machine: MachineBoot): Promise<void> {
+    const { identity } = this.#jobs.at(handle);
+    const last = isOnRecord ? await lastVersion(identity, this.#ports.store) : NOTHING_KNOWN;
+    const document = isOnRecord ? await this.#core.records.storedDocument(identity) : null;
+    const entry = this.#jobs.at(handle);
     const definition = definitionOf(identity, wanted, last);
-    entry.use(definition, this.settings);
+    entry.use(definition, this.#settings);
     entry.isUntold = false;
     const text = canonicalDefinitionText(definition);
-    const now = this.ports.clock.now();
+    const now = this.#ports.clock.now();
     const isSame = last.isInForce && (last.text === text || isEqual(last.definition, text));
     const along = isSame ? {} : { along: { definitions: [versionAfter(last, identity, text, now)] } };
     const hash = ruleHashOf(definition);
@@ -161,26 +164,28 @@ export class Boot {
     if (isSameRule) {
       // First of all: nothing of the boot before is to be taken up again.
       await machine.tell(entry, definition);
-      const event = { type: "WAKE", isReturning: true, nominalAt: null } as const;
-      await this.core.ask(entry, { event: () => event, now: null, ...along });
+      const event = isSame
+        ? ({ type: "WAKE", isReturning: true, nominalAt: null } as const)
+        : ({ type: "DEFINE", hash, carriedAt: null } as const);
+      await this.#core.ask(entry, { event: () => event, now: null, ...along });
     } else {
       const carriedAt = document === null ? null : carriedBy(last.definition, document, now);
-      await this.core.ask(entry, { event: () => ({ type: "DEFINE", hash, carriedAt }), now: null, ...along });
+      await this.#core.ask(entry, { event: () => ({ type: "DEFINE", hash, carriedAt }), now: null, ...along });
       await machine.tell(entry, definition);
     }
   }
 
-  private async retire(identity: string): Promise<void> {
-    const last = await lastVersion(identity, this.ports.store);
+  async #retire(identity: string): Promise<void> {
+    const last = await lastVersion(identity, this.#ports.store);
     // Nothing may come in between from here on: when what runs of it ends, its row goes with it.
-    const entry = this.jobs.get(identity) ?? this.jobs.add(identity);
+    const entry = this.#jobs.get(identity) ?? this.#jobs.add(identity);
     const isToldAlready = entry.activation?.job.context.document.RemovedAt !== undefined;
     entry.isRemoved = true;
     if (isToldAlready) return;
     // To be removed takes no definition: a damaged one is no reason to refuse the start.
-    if (!entry.isLoaded) entry.use(last.definition ?? placeholderDefinition(identity), this.settings);
-    const definitions = [versionAfter(last, identity, null, this.ports.clock.now())];
-    await this.core.ask(entry, { event: () => ({ type: "REMOVE" }), now: null, along: { definitions } });
+    if (!entry.isLoaded) entry.use(last.definition ?? placeholderDefinition(identity), this.#settings);
+    const definitions = [versionAfter(last, identity, null, this.#ports.clock.now())];
+    await this.#core.ask(entry, { event: () => ({ type: "REMOVE" }), now: null, along: { definitions } });
   }
 }
 

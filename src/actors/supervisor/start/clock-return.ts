@@ -10,59 +10,67 @@ import { turnOfLoop } from "../../turns.js";
 import type { SupervisorPorts } from "../port.js";
 import type { JobSet } from "../rows/job-set.js";
 import { planHere } from "./plan-here.js";
-import { contentAt, identityAt, instantAt, ROWS_PER_TURN, standingAt } from "./survey.js";
+import { contentAt, glanceAt, identityAt, instantAt, ROWS_PER_TURN, standingAt } from "./survey.js";
 
 export class ClockReturn {
-  private underWay: AbortController | null = null;
+  #underWay: AbortController | null = null;
+  readonly #ports: Pick<SupervisorPorts, "plan" | "store">;
+  readonly #jobs: JobSet;
+  readonly #onResting: (handle: TimelineHandle) => void;
 
   constructor(
-    private readonly ports: Pick<SupervisorPorts, "plan" | "store">,
-    private readonly jobs: JobSet,
+    ports: Pick<SupervisorPorts, "plan" | "store">,
+    jobs: JobSet,
     /** Told of each job that goes on resting. */
-    private readonly onResting: (handle: TimelineHandle) => void,
-  ) {}
+    onResting: (handle: TimelineHandle) => void,
+  ) {
+    this.#ports = ports;
+    this.#jobs = jobs;
+    this.#onResting = onResting;
+  }
 
   /** Of the jobs that are marked, those that rest on lose their mark. False: it was broken off, by a later one perhaps. */
   async restOn(now: EpochMs): Promise<boolean> {
     this.cancel();
     const survey = new AbortController();
-    this.underWay = survey;
+    this.#underWay = survey;
     const { signal } = survey;
-    const onPage = (page: PlannedPage): Promise<void> => this.take(page, signal);
+    const onPage = (page: PlannedPage): Promise<void> => this.#take(page, signal);
     try {
-      await (this.ports.plan ?? planHere)(this.ports.store, { now, signal, onPage });
+      await (this.#ports.plan ?? planHere)(this.#ports.store, { now, signal, onPage });
     } catch {
       // Whatever could not be read is read again by the job that is woken, which then says what is wrong.
     }
-    if (this.underWay === survey) this.underWay = null;
+    if (this.#underWay === survey) this.#underWay = null;
     return !signal.aborted;
   }
 
   cancel(): void {
-    this.underWay?.abort();
-    this.underWay = null;
+    this.#underWay?.abort();
+    this.#underWay = null;
   }
 
-  private async take(page: PlannedPage, signal: AbortSignal): Promise<void> {
+  async #take(page: PlannedPage, signal: AbortSignal): Promise<void> {
     let from = 0;
     for (let index = 0; index < page.count && !signal.aborted; index++) {
       const end = page.identityEnds[index] as number;
-      if (standingAt(page, index) === "QUIET") this.rest(identityAt(page, from, end), page, index);
+      if (standingAt(page, index) === "QUIET") this.#rest(identityAt(page, from, end), page, index);
       from = end;
       if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfLoop();
     }
   }
 
   /** Not one that was woken since, or is about to hear something: what was read of it may not be true any more. */
-  private rest(identity: string, page: PlannedPage, index: number): void {
-    const { rows } = this.jobs;
-    const handle = this.jobs.handleOf(identity);
-    if (handle === null || !rows.mustReturn(handle) || this.jobs.awakeAt(handle) !== null) return;
+  #rest(identity: string, page: PlannedPage, index: number): void {
+    const { rows } = this.#jobs;
+    const handle = this.#jobs.handleOf(identity);
+    if (handle === null || !rows.mustReturn(handle) || this.#jobs.awakeAt(handle) !== null) return;
     if (rows.isUntold(handle) || rows.isRemoved(handle)) return;
     if (!rows.hasContent(handle, contentAt(page, index))) return;
     rows.setLiveAt(handle, instantAt(page.liveAt, index));
     rows.setWakeAt(handle, instantAt(page.wakeAt, index));
+    rows.index.set(handle, glanceAt(page, index));
     rows.setMustReturn(handle, false);
-    this.onResting(handle);
+    this.#onResting(handle);
   }
 }

@@ -1,4 +1,6 @@
 /** S16: what a reload would change, computed without changing anything. */
+import { isEndpoint } from "../../../core/base/identity.js";
+import { compileRule } from "../../../core/decision/compile.js";
 import { decide } from "../../../core/decision/decide.js";
 import type { JobDefinition, Policy } from "../../../core/job/definition.js";
 import { definitionToRaw } from "../../../core/job/schema.js";
@@ -29,7 +31,10 @@ export interface Difference {
 /** Jobs looked at before everything else has its turn. */
 const PER_TURN = 2_000;
 
-/** Jobs of which the new set has nothing are removed, but for those that `keeps` says stay whatever it says. */
+/**
+ * Jobs of which the new set has nothing are removed, but for those that `keeps` says stay whatever it says. Endpoints are no
+ * concern of any set.
+ */
 export async function differenceOf(
   rows: JobRows,
   wanted: WantedJobs,
@@ -51,6 +56,7 @@ export async function differenceOf(
   for (const handle of rows.handles()) {
     if (seen[handle] === 1 || rows.isRemoved(handle)) continue;
     const identity = rows.names.identityOf(handle);
+    if (isEndpoint(identity)) continue;
     if (keeps(identity)) kept.push(identity);
     else removed.push(handle);
   }
@@ -86,6 +92,10 @@ export interface ChangeInput {
   readonly standing: JobStanding;
   /** Of the new definition. */
   readonly policy: Policy;
+}
+
+export function ruleOf(definition: JobDefinition): ChangeInput["before"] {
+  return { definition, compiled: compileRule(definition), isSuspended: definition.policy.suspend };
 }
 
 export function changedJob(input: ChangeInput, now: EpochMs): ChangedJob {

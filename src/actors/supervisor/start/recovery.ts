@@ -1,12 +1,10 @@
 /** Documents that a start cannot use: refused, or replaced by fences (S32). */
+import { isEndpoint } from "../../../core/base/identity.js";
 import type { Settings } from "../../../core/config/settings.js";
 import { compileRule } from "../../../core/decision/compile.js";
-import { decide } from "../../../core/decision/decide.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
-import { currentPeriod, isHandled } from "../../../core/period/periods.js";
-import { fenceBoot } from "../../../core/state/boot.js";
-import { lastHandledAt, newDocument, type StateDocument } from "../../../core/state/document.js";
-import { fencePeriod } from "../../../core/state/period-transitions.js";
+import { newDocument, type StateDocument } from "../../../core/state/document.js";
+import { fenceDocument } from "../../../core/state/fence.js";
 import { serialiseDocument } from "../../../core/state/serialise.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
 import { type PeriodEntry, readLedgerEntry } from "../../../core/why/records.js";
@@ -51,14 +49,9 @@ export function fenceFor(
   { historyLimit, bootId }: { readonly historyLimit: number; readonly bootId: string },
   memory: LedgerMemory = NO_MEMORY,
 ): Fenced {
-  const compiled = compileRule(definition);
+  const rules = { upToAt: now, now, reason: "state_recovered", historyLimit, bootId } as const;
   const empty = remembered(definition.identity, memory);
-  if (compiled.isReboot) return atBootFence(empty, bootId, now) ?? { text: serialiseDocument(empty), ledger: [] };
-  const nominalAt = currentPeriod(compiled, now);
-  if (nominalAt === null || isHandled(lastHandledAt(empty), nominalAt)) {
-    return { text: serialiseDocument(empty), ledger: [] };
-  }
-  const { document, facts } = fencePeriod(empty, decide(compiled, nominalAt), now, historyLimit);
+  const { document, facts } = fenceDocument(empty, compileRule(definition), rules);
   return { text: serialiseDocument(document), ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)) };
 }
 
@@ -70,14 +63,6 @@ function remembered(identity: string, { handled, slots }: LedgerMemory): StateDo
   const last = { LastHandledPeriodID: periodId, LastOutcome: handled.outcome, LastNominalTime: periodId };
   const reason = handled.reason === null ? {} : { LastReason: handled.reason };
   return { ...known, ...last, LastChosenTime: handled.decision?.chosen_time ?? "", ...reason };
-}
-
-/** The same of a job that runs at boot; null: nothing of the boot is left to run. */
-export function atBootFence(before: StateDocument, bootId: string, now: EpochMs): Fenced | null {
-  const fence = fenceBoot(before, bootId, now);
-  if (fence === null) return null;
-  const { document, facts } = fence;
-  return { text: serialiseDocument(document), ledger: facts.map((fact) => ledgerRecordOf(fact, document, null)) };
 }
 
 export interface RecoveryContext {
@@ -117,13 +102,12 @@ async function definitionsOf(
   { wanted, ports }: RecoveryContext,
 ): Promise<Map<string, JobDefinition>> {
   const definitions = new Map<string, JobDefinition>();
-  if (wanted === "as-stored") {
-    for (const { key, identity } of unusable) {
-      const last = identity === null ? null : await lastVersion(identity, ports.store);
-      if (last?.isInForce === true && last.definition !== null) definitions.set(key, last.definition);
-    }
-    return definitions;
+  for (const { key, identity } of unusable) {
+    if (identity === null || !(wanted === "as-stored" || isEndpoint(identity))) continue;
+    const { isInForce, definition } = await lastVersion(identity, ports.store);
+    if (isInForce && definition !== null) definitions.set(key, definition);
   }
+  if (wanted === "as-stored") return definitions;
   const keys = new Set(unusable.map(({ key }) => key));
   for (let index = 0; index < wanted.size; index++) {
     const key = documentKey(wanted.identityAt(index));

@@ -2,7 +2,9 @@
  * What a start finds on record, taken in page by page: jobs that can rest on go into their rows, everything else is put
  * on a list of what is to be done about it. Nothing is changed in the store here: a refused start leaves it as it was.
  */
+import { isEndpoint } from "../../../core/base/identity.js";
 import type { ContentHash } from "../../../core/job/content-hash.js";
+import type { PackedGlance } from "../../../core/restart/glance.js";
 import { STANDINGS, type Standing } from "../../../core/restart/resting.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import { documentKey } from "../../../persist/keys.js";
@@ -33,15 +35,21 @@ export class Survey {
   readonly unusable: Unusable[] = [];
   /** Identities of definitions that cannot be read. */
   readonly unreadable: string[] = [];
-  private readonly seen: Uint8Array;
+  readonly #seen: Uint8Array;
+  readonly #rows: JobRows;
+  readonly #wanted: Wanted;
+  readonly #onResting: (handle: TimelineHandle) => void;
 
   constructor(
-    private readonly rows: JobRows,
-    private readonly wanted: Wanted,
+    rows: JobRows,
+    wanted: Wanted,
     /** Told of each job that goes on resting. */
-    private readonly onResting: (handle: TimelineHandle) => void,
+    onResting: (handle: TimelineHandle) => void,
   ) {
-    this.seen = new Uint8Array(wanted === "as-stored" ? 0 : wanted.size);
+    this.#rows = rows;
+    this.#wanted = wanted;
+    this.#onResting = onResting;
+    this.#seen = new Uint8Array(wanted === "as-stored" ? 0 : wanted.size);
   }
 
   async take(page: PlannedPage): Promise<void> {
@@ -49,7 +57,7 @@ export class Survey {
     let from = 0;
     for (let index = 0; index < page.count; index++) {
       const end = page.identityEnds[index] as number;
-      this.takeRow(page, index, from, end, problems.get(index));
+      this.#takeRow(page, index, from, end, problems.get(index));
       from = end;
       if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfLoop();
     }
@@ -57,25 +65,26 @@ export class Survey {
 
   /** A document of this job was put in place of one that could not be used. */
   tell(identity: string): void {
-    const handle = this.rows.add(identity);
-    if (this.wanted !== "as-stored") {
-      const index = this.wanted.indexOf(identity);
-      this.seen[index] = 1;
-      this.rows.setContent(handle, this.wanted.contentHashAt(index));
+    const handle = this.#rows.add(identity);
+    if (this.#wanted !== "as-stored" && !isEndpoint(identity)) {
+      const index = this.#wanted.indexOf(identity);
+      this.#seen[index] = 1;
+      this.#rows.setContent(handle, this.#wanted.contentHashAt(index));
     }
     this.toTell.push(handle);
   }
 
   /** When every page was taken: wanted jobs of which nothing is on record, in the order of their keys in the store. */
   async newcomers(): Promise<Uint32Array> {
-    const { wanted, rows } = this;
+    const wanted = this.#wanted;
+    const rows = this.#rows;
     if (wanted === "as-stored") return new Uint32Array(0);
     const handles = new Uint32Array(wanted.size);
     const keys = new Float64Array(rows.names.handleEnd + wanted.size);
     let count = 0;
     for (let index = 0; index < wanted.size; index++) {
       if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfLoop();
-      if (this.seen[index] === 1) continue;
+      if (this.#seen[index] === 1) continue;
       const identity = wanted.identityAt(index);
       const handle = rows.add(identity);
       rows.setContent(handle, wanted.contentHashAt(index));
@@ -87,7 +96,7 @@ export class Survey {
     return sortInTurns(handles.slice(0, count), order);
   }
 
-  private takeRow(page: PlannedPage, index: number, from: number, end: number, problem?: PlannedProblem): void {
+  #takeRow(page: PlannedPage, index: number, from: number, end: number, problem?: PlannedProblem): void {
     const standing = standingAt(page, index);
     if (standing === "CORRUPT") {
       if (problem === undefined) throw new Error("invariant broken: an unusable document without its problem");
@@ -95,42 +104,43 @@ export class Survey {
       return;
     }
     const isQuiet = standing === "QUIET";
-    if (this.wanted === "as-stored" && isQuiet) {
-      this.rest(this.rows.addBytes(page.identityBytes, from, end), page, index);
+    if (this.#wanted === "as-stored" && isQuiet) {
+      this.#rest(this.#rows.addBytes(page.identityBytes, from, end), page, index);
       return;
     }
     const identity = identityAt(page, from, end);
     if (standing === "RUNNING") this.running.push(identity);
     if (standing === "UNREADABLE_DEFINITION") this.unreadable.push(identity);
-    const content = this.wantedContent(identity, page, index, standing);
+    const content = this.#wantedContent(identity, page, index, standing);
     if (content === null) {
       if (standing !== "GONE") this.missing.push(identity);
       return;
     }
-    const handle = this.rows.add(identity);
-    this.rows.setContent(handle, content);
-    if (isQuiet && isSame(content, contentAt(page, index))) this.rest(handle, page, index);
+    const handle = this.#rows.add(identity);
+    this.#rows.setContent(handle, content);
+    if (isQuiet && isSame(content, contentAt(page, index))) this.#rest(handle, page, index);
     else this.toTell.push(handle);
   }
 
-  private rest(handle: TimelineHandle, page: PlannedPage, index: number): void {
-    this.rows.setContent(handle, contentAt(page, index));
-    this.rows.setLiveAt(handle, instantAt(page.liveAt, index));
-    this.rows.setWakeAt(handle, instantAt(page.wakeAt, index));
-    this.onResting(handle);
+  #rest(handle: TimelineHandle, page: PlannedPage, index: number): void {
+    this.#rows.setContent(handle, contentAt(page, index));
+    this.#rows.setLiveAt(handle, instantAt(page.liveAt, index));
+    this.#rows.setWakeAt(handle, instantAt(page.wakeAt, index));
+    this.#rows.index.set(handle, glanceAt(page, index));
+    this.#onResting(handle);
   }
 
   /** The content of the definition that is wanted; null: none is. */
-  private wantedContent(identity: string, page: PlannedPage, index: number, standing: Standing): ContentHash | null {
-    if (this.wanted === "as-stored") {
+  #wantedContent(identity: string, page: PlannedPage, index: number, standing: Standing): ContentHash | null {
+    if (this.#wanted === "as-stored" || isEndpoint(identity)) {
       const content = contentAt(page, index);
       const isDefined = content.high !== 0 || content.low !== 0;
       return isDefined && standing !== "GONE" && standing !== "MISSING" ? content : null;
     }
-    const at = this.wanted.indexOf(identity);
+    const at = this.#wanted.indexOf(identity);
     if (at < 0) return null;
-    this.seen[at] = 1;
-    return this.wanted.contentHashAt(at);
+    this.#seen[at] = 1;
+    return this.#wanted.contentHashAt(at);
   }
 }
 
@@ -151,6 +161,11 @@ export function identityAt({ identityBytes }: PlannedPage, from: number, end: nu
 
 export function contentAt({ contentHash }: PlannedPage, index: number): ContentHash {
   return { high: contentHash[index * 2] as number, low: contentHash[index * 2 + 1] as number };
+}
+
+export function glanceAt({ glances }: PlannedPage, index: number): PackedGlance {
+  const at = index * 3;
+  return { second: glances[at] as number, marks: glances[at + 1] as number, lengths: glances[at + 2] as number };
 }
 
 function isSame(one: ContentHash, other: ContentHash): boolean {

@@ -16,16 +16,12 @@ import type {
   StateStore,
 } from "../../../persist/store.js";
 import type { Clock, Timer } from "../../clock.js";
-import { documentWrite } from "./contribution.js";
+import { documentWrite, type JobObject } from "./contribution.js";
 import { aboutBatch } from "./failed-batch.js";
 
-export interface Contribution {
-  readonly documents?: readonly DocumentWrite[];
-  readonly ledger?: readonly LedgerRecord[];
-  readonly definitions?: readonly DefinitionVersion[];
-  readonly alive?: Batch["alive"];
-  readonly claims?: readonly Claim[];
+export interface Contribution extends Omit<Batch, "meta" | "objects" | "removed"> {
   readonly notes?: readonly JobNote[];
+  readonly objects?: readonly JobObject[];
 }
 
 /** A note that stands or falls with what is written of its job. */
@@ -38,6 +34,9 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
+/** By the names of their jobs. */
+type Kept = Pick<Gathering, "notes" | "objects">;
+
 interface Gathering {
   /** By key: of several versions of one document only the last is worth writing. */
   readonly documents: Map<string, DocumentWrite>;
@@ -46,6 +45,7 @@ interface Gathering {
   alive: Batch["alive"];
   readonly claims: Claim[];
   readonly notes: JobNote[];
+  readonly objects: JobObject[];
   readonly waiters: Waiter[];
 }
 
@@ -55,32 +55,44 @@ const TOLD_PER_TURN = 8;
 const UNHURRIED_MS = 1_000;
 
 function newGathering(): Gathering {
-  return { documents: new Map(), ledger: [], definitions: [], alive: undefined, claims: [], notes: [], waiters: [] };
+  const lists = { ledger: [], definitions: [], claims: [], notes: [], objects: [], waiters: [] };
+  return { documents: new Map(), alive: undefined, ...lists };
 }
 
 export class Committer {
-  private gathering: Gathering | null = null;
-  private isWriting = false;
-  private telling = 0;
+  #gathering: Gathering | null = null;
+  #isWriting = false;
+  #telling = 0;
   /**
    * By key: versions that nobody waits for. Each one is newer than what is being gathered, and most give way to a newer one
    * before they are ever written: they become texts only then.
    */
-  private readonly unhurried = new Map<string, StateDocument>();
-  private timer: Timer | null = null;
-  private failure: unknown = null;
+  readonly #unhurried = new Map<string, StateDocument>();
+  #timer: Timer | null = null;
+  #failure: unknown = null;
+  readonly #store: StateStore;
+  readonly #term: LockTerm;
+  readonly #clock: Clock;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #onUnhurried: () => void;
 
   constructor(
-    private readonly store: StateStore,
-    private readonly term: LockTerm,
-    private readonly clock: Clock,
-    private readonly onFailure: (error: unknown) => void,
+    store: StateStore,
+    term: LockTerm,
+    clock: Clock,
+    onFailure: (error: unknown) => void,
     /** What is in no hurry has waited long enough: another batch is to be added. */
-    private readonly onUnhurried: () => void,
-  ) {}
+    onUnhurried: () => void,
+  ) {
+    this.#store = store;
+    this.#term = term;
+    this.#clock = clock;
+    this.#onFailure = onFailure;
+    this.#onUnhurried = onUnhurried;
+  }
 
   get isIdle(): boolean {
-    return this.gathering === null && !this.isWriting && this.telling === 0;
+    return this.#gathering === null && !this.#isWriting && this.#telling === 0;
   }
 
   /** Resolves when it is durable, but for the jobs of these claims: somebody else has them, and of them nothing was written. */
@@ -91,43 +103,45 @@ export class Committer {
     alive,
     claims = [],
     notes = [],
+    objects = [],
   }: Contribution): Promise<readonly Claim[]> {
-    if (this.failure !== null) return Promise.reject(this.failure);
-    const gathering = this.gathering ?? newGathering();
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    const gathering = this.#gathering ?? newGathering();
     for (const write of documents) {
       gathering.documents.set(write.key, write);
-      this.unhurried.delete(write.key);
+      this.#unhurried.delete(write.key);
     }
     gathering.ledger.push(...ledger);
     gathering.definitions.push(...definitions);
     gathering.claims.push(...claims);
     gathering.notes.push(...notes);
+    gathering.objects.push(...objects);
     if (alive !== undefined) gathering.alive = alive;
-    if (this.gathering === null) {
-      this.gathering = gathering;
+    if (this.#gathering === null) {
+      this.#gathering = gathering;
       // After this turn of the loop: jobs that are due together are written together.
-      if (!this.isWriting) setImmediate(() => void this.write());
+      if (!this.#isWriting) setImmediate(() => void this.#write());
     }
     return new Promise((resolve, reject) => gathering.waiters.push({ resolve, reject }));
   }
 
   /** Becomes durable with the next batch, or by itself after a while; the next version of the document takes its place. */
   addUnhurried(document: StateDocument): void {
-    if (this.failure !== null) return;
-    this.unhurried.set(documentKey(document.Identity), document);
-    this.timer ??= this.clock.after(UNHURRIED_MS, () => {
-      this.timer = null;
-      if (this.unhurried.size > 0) this.onUnhurried();
+    if (this.#failure !== null) return;
+    this.#unhurried.set(documentKey(document.Identity), document);
+    this.#timer ??= this.#clock.after(UNHURRIED_MS, () => {
+      this.#timer = null;
+      if (this.#unhurried.size > 0) this.#onUnhurried();
     });
   }
 
-  private async write(): Promise<void> {
-    this.isWriting = true;
-    while (this.gathering !== null && this.failure === null) {
-      const { waiters, documents, ledger, definitions, alive, claims, notes } = this.gathering;
-      this.gathering = null;
-      for (const [key, document] of this.unhurried) documents.set(key, documentWrite(document));
-      this.unhurried.clear();
+  async #write(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#gathering !== null && this.#failure === null) {
+      const { waiters, documents, ledger, definitions, alive, claims, notes, objects } = this.#gathering;
+      this.#gathering = null;
+      for (const [key, document] of this.#unhurried) documents.set(key, documentWrite(document));
+      this.#unhurried.clear();
       const batch = {
         documents: [...documents.values()],
         ledger,
@@ -135,38 +149,40 @@ export class Committer {
         ...(alive === undefined ? {} : { alive }),
         ...(claims.length === 0 ? {} : { claims }),
         ...(notes.length === 0 ? {} : { meta: notes }),
+        ...(objects.length === 0 ? {} : { objects }),
       };
       try {
-        this.tell(waiters, await this.written(batch, notes), 0);
+        this.#tell(waiters, await this.#written(batch, { notes, objects }), 0);
       } catch (error) {
         const failure = aboutBatch(error, batch);
-        this.failure = failure;
+        this.#failure = failure;
         refuse(waiters, failure);
-        this.onFailure(failure);
+        this.#onFailure(failure);
       }
     }
-    this.isWriting = false;
-    if (this.gathering !== null) refuse(this.gathering.waiters, this.failure);
+    this.#isWriting = false;
+    if (this.#gathering !== null) refuse(this.#gathering.waiters, this.#failure);
   }
 
   /** Each round has a claim less. */
-  private async written(batch: Batch, notes: readonly JobNote[]): Promise<readonly Claim[]> {
-    const refused = await this.store.commit(this.term, batch);
+  async #written(batch: Batch, { notes, objects }: Kept): Promise<readonly Claim[]> {
+    const refused = await this.#store.commit(this.#term, batch);
     if (refused.length === 0) return refused;
     const theirs = new Set(refused.map(({ key }) => key.identity));
-    const left = notes.filter(({ identity }) => !theirs.has(identity));
-    const rest = withoutJobs({ ...batch, ...(batch.meta === undefined ? {} : { meta: left }) }, refused);
-    return [...refused, ...(await this.written(rest, left))];
+    const isFree = ({ identity }: { readonly identity: string }): boolean => !theirs.has(identity);
+    const left = { notes: notes.filter(isFree), objects: objects.filter(isFree) };
+    const rest = withoutJobs({ ...batch, meta: left.notes, objects: left.objects }, refused);
+    return [...refused, ...(await this.#written(rest, left))];
   }
 
-  private tell(waiters: readonly Waiter[], refused: readonly Claim[], from: number): void {
+  #tell(waiters: readonly Waiter[], refused: readonly Claim[], from: number): void {
     const end = from + TOLD_PER_TURN;
     for (const { resolve } of waiters.slice(from, end)) resolve(refused);
     if (end >= waiters.length) return;
-    this.telling += 1;
+    this.#telling += 1;
     setImmediate(() => {
-      this.telling -= 1;
-      this.tell(waiters, refused, end);
+      this.#telling -= 1;
+      this.#tell(waiters, refused, end);
     });
   }
 }

@@ -2,16 +2,25 @@
  * What a step changes, as it goes into a commit and is told afterwards: one document, the ledger's records, the facts.
  * Pure, and the only place where that is composed, whether the step is taken now or on paper.
  */
+import { isEndpoint } from "../../../core/base/identity.js";
 import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.js";
 import type { RecordVersions } from "../../../core/decision/record.js";
+import { endedResultOf } from "../../../core/endpoint/ended-run.js";
+import { endpointName } from "../../../core/endpoint/endpoint-name.js";
+import { runKeyAt } from "../../../core/endpoint/run-index.js";
 import { type ActiveState, activeStates, isSameRun, keyOf, type StateDocument } from "../../../core/state/document.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { serialiseDocument } from "../../../core/state/serialise.js";
 import type { EffectParams } from "../../../machines/effects.js";
 import type { Step } from "../../../machines/step.js";
 import { documentKey } from "../../../persist/keys.js";
-import type { Claim, DocumentWrite, LedgerRecord } from "../../../persist/store.js";
+import type { Claim, DocumentWrite, LedgerRecord, ObjectWrite } from "../../../persist/store.js";
 import { claimOf, ledgerRecordOf, recordFor } from "./ledger-text.js";
+
+/** What a host keeps of a job, and stands or falls with what is written of it. */
+export interface JobObject extends ObjectWrite {
+  readonly identity: string;
+}
 
 export interface RecordedFact {
   readonly fact: LedgerFact;
@@ -23,6 +32,8 @@ export interface StepContribution {
   readonly ledger: readonly LedgerRecord[];
   /** Runs that nobody else may have begun. */
   readonly claims: readonly Claim[];
+  /** By which runs of endpoints are found. */
+  readonly objects: readonly JobObject[];
   /** To be told when it is durable. */
   readonly facts: readonly RecordedFact[];
 }
@@ -45,6 +56,7 @@ export function contributionOf(step: Written, { compiled, versions, before }: Or
   const recorded: RecordedFact[] = [];
   const ledger: LedgerRecord[] = [];
   const claims: Claim[] = [];
+  const objects: JobObject[] = [];
   for (const { document, facts } of writes) {
     for (const fact of facts) {
       const decision = recordFor(compiled, fact, versions);
@@ -53,9 +65,18 @@ export function contributionOf(step: Written, { compiled, versions, before }: Or
       recorded.push({ fact, decision });
       ledger.push(record);
       if (claim !== null) claims.push(claim);
+      const key = runKeyOf(fact, record);
+      if (key !== null) objects.push({ identity: record.identity, key, text: "" });
     }
   }
-  return { documents: [documentWrite(last.document)], ledger, claims, facts: recorded };
+  return { documents: [documentWrite(last.document)], ledger, claims, objects, facts: recorded };
+}
+
+/** By which the end of a run of an endpoint is found; null: it is none. */
+function runKeyOf(fact: LedgerFact, { identity, at, kind }: LedgerRecord): string | null {
+  const tenant = fact.kind === "run_ended" && isEndpoint(identity) ? endpointName(identity)?.tenant : undefined;
+  if (fact.kind !== "run_ended" || tenant === undefined) return null;
+  return runKeyAt(tenant, endedResultOf(fact.ending), { identity, at, kind });
 }
 
 /** The attempt whose claim a step holds: it may be released as soon as the step is durable. */

@@ -6,7 +6,7 @@
 import type { KronError } from "../../../core/base/errors/kron-error.js";
 import type { LogLevel } from "../../../core/base/errors/registry.js";
 import type { DecisionRecord } from "../../../core/decision/model.js";
-import { CONCURRENCY_REASONS } from "../../../core/period/reasons.js";
+import { CONCURRENCY_REASONS, notStarted } from "../../../core/period/reasons.js";
 import { endingFields, holderField, isSuccess, withoutExcerpt } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
@@ -27,6 +27,7 @@ export type SupervisorEventName =
   | "clock_jump"
   | "config_reloaded"
   | "state_recovered"
+  | "failover_fenced"
   | "state_ahead_of_clock"
   | "periods_not_evaluated"
   | "before_definition"
@@ -37,8 +38,10 @@ export type SupervisorEventName =
   | "retry_planned"
   | "retry_dropped"
   | "boot"
+  | "not_started"
   | "removed"
   | "adopted"
+  | "node_lost"
   | "claim_refused"
   | "error"
   | "fatal";
@@ -98,6 +101,10 @@ const TELLERS: Tellers = {
     const about = { periodId: formatInstant(slotAt), fields: { outcome, reason, source } };
     return { ...about, event, component: "policy", level: "info" };
   },
+  start_failed: ({ source, slotAt, code }) => {
+    const about = { periodId: formatInstant(slotAt), fields: { source, reason: notStarted(code) } };
+    return { ...about, event: "not_started", component: "executor", level: "warn" };
+  },
   // Every job of a first start has one; `why` answers from the ledger.
   before_definition: ({ periodId }) => {
     return { periodId, event: "before_definition", component: "scheduler", level: "debug" };
@@ -109,10 +116,11 @@ const TELLERS: Tellers = {
   },
   resumed: () => ({ event: "resumed", component: "scheduler", level: "info" }),
   hint_set: ({ hint }) => {
-    const { kind, expiresAt, reason } = hint;
+    const { kind, expiresAt, reason, by } = hint;
     const wanted =
       hint.kind === "interval" ? { interval_ms: hint.intervalMs } : { next_run_at: formatInstant(hint.nextRunAt) };
-    const fields = { kind, ...wanted, expires_at: formatInstant(expiresAt), reason };
+    const about = { expires_at: formatInstant(expiresAt), reason, ...(by === undefined ? {} : { by }) };
+    const fields = { kind, ...wanted, ...about };
     return { event: "hint_set", component: "scheduler", level: "info", fields };
   },
   hint_ended: ({ hintKind: kind, how }) => {

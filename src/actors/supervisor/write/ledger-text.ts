@@ -7,17 +7,12 @@ import { decide } from "../../../core/decision/decide.js";
 import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.js";
 import { type RecordVersions, toDecisionRecord } from "../../../core/decision/record.js";
 import type { Hint } from "../../../core/governor/hint.js";
-import type { ActiveState, StateDocument } from "../../../core/state/document.js";
+import { notStarted } from "../../../core/period/reasons.js";
+import { type ActiveState, activeStates, isSameRun, keyOf, type StateDocument } from "../../../core/state/document.js";
 import { endingFields, holderField } from "../../../core/state/ending.js";
 import type { LedgerFact, RetryFact } from "../../../core/state/facts.js";
-import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../../../core/time/instant.js";
+import { type EpochMs, formatInstant, formatSecond, knownInstant } from "../../../core/time/instant.js";
 import type { Claim, LedgerRecord } from "../../../persist/store.js";
-
-function instantOf(text: string): EpochMs {
-  const at = parseInstant(text);
-  if (!at.ok) throw new Error(`invariant broken: a fact holds the timestamp ${JSON.stringify(text)}`);
-  return at.value;
-}
 
 /** Of the cron periods `run`, of other sources `run:manual` and so on (S40). */
 export function runKind(source: string | null): string {
@@ -49,28 +44,28 @@ export function ledgerRecordOf(
         ...{ outcome: fact.outcome, reason: fact.reason, at, decision },
         ...missedDetail(fact),
       });
-    case "before_definition":
-      return record(identity, instantOf(fact.periodId), "period", { outcome: null, reason: "before_definition", at });
+    case "before_definition": {
+      const content = { outcome: null, reason: "before_definition", at };
+      return record(identity, knownInstant(fact.periodId), "period", content);
+    }
     case "run_started":
-      return startRecord(fact);
+      return startRecord(fact, document);
     case "run_ended":
       return endRecord(fact, document, ended);
     case "retry_planned":
-    case "retry_dropped": {
-      const { PeriodID: periodId, Attempt: attempt, At: due } = fact.retry;
-      const of = fact.kind === "retry_planned" ? { of: fact.of } : {};
-      const content = { at, period_id: periodId, attempt, due, ...of, dropped: fact.kind === "retry_dropped" };
-      return record(identity, instantOf(periodId), "retry", content);
-    }
+    case "retry_dropped":
+      return retryRecord(fact);
     case "boot": {
       const { bootId, slotAt } = fact;
       const slot = slotAt === null ? null : formatInstant(slotAt);
-      return record(identity, slotAt ?? instantOf(at), "boot", { at, boot_id: bootId, slot });
+      return record(identity, slotAt ?? knownInstant(at), "boot", { at, boot_id: bootId, slot });
     }
     case "slot_closed": {
       const { source, slotAt, outcome, reason } = fact;
       return record(identity, slotAt, `slot:${source}`, { at, source, outcome, reason });
     }
+    case "start_failed":
+      return startFailureRecord(fact);
     case "periods_not_evaluated": {
       const { firstAt, lastAt, count, isCountExact } = fact;
       const gap = { first: formatInstant(firstAt), last: formatInstant(lastAt), count, is_count_exact: isCountExact };
@@ -95,11 +90,25 @@ export function ledgerRecordOf(
 
 type Fact<K extends LedgerFact["kind"]> = Extract<LedgerFact, { readonly kind: K }>;
 
-function startRecord({ identity, run, holder, retry, at }: Fact<"run_started">): LedgerRecord {
+function retryRecord(fact: Fact<"retry_planned"> | Fact<"retry_dropped">): LedgerRecord {
+  const { identity, kind, at } = fact;
+  const { PeriodID: period_id, Attempt: attempt, At: due } = fact.retry;
+  const of = kind === "retry_planned" ? { of: fact.of } : {};
+  const content = { at: formatSecond(at), period_id, attempt, due, ...of, dropped: kind === "retry_dropped" };
+  return record(identity, knownInstant(period_id), "retry", content);
+}
+
+function startFailureRecord({ identity, source, slotAt, code, at }: Fact<"start_failed">): LedgerRecord {
+  const content = { at: formatSecond(at), source, reason: notStarted(code) };
+  return record(identity, slotAt, `start_failed:${source}`, content);
+}
+
+function startRecord({ identity, run, holder, retry, at }: Fact<"run_started">, document: StateDocument): LedgerRecord {
   const { attemptId: attempt_id, periodId: period_id, pid, source } = run;
   const begun = { pid, attempt_id, started_at: formatSecond(at), ended_at: null };
-  const content = { period_id, source, ...retryFields(retry), ...begun, ...holderField(holder) };
-  return record(identity, instantOf(period_id), runKind(source), content);
+  const where = nodeField(activeStates(document).find((active) => isSameRun(keyOf(active), run)));
+  const content = { period_id, source, ...retryFields(retry), ...begun, ...holderField(holder), ...where };
+  return record(identity, knownInstant(period_id), runKind(source), content);
 }
 
 function endRecord(fact: Fact<"run_ended">, document: StateDocument, ended: ActiveState | null): LedgerRecord {
@@ -107,14 +116,14 @@ function endRecord(fact: Fact<"run_ended">, document: StateDocument, ended: Acti
   const { periodId: period_id, source, pid } = run;
   const started_at = ended?.StartedAt ?? startedTextOf(document, period_id, source);
   const begun = { pid, attempt_id: ended?.AttemptID ?? null, started_at, ended_at: formatSecond(at) };
-  const how = { ...holderField(holder), ...endingFields(ending) };
-  return record(identity, instantOf(period_id), runKind(source), {
-    period_id,
-    source,
-    ...retryFields(retry),
-    ...begun,
-    ...how,
-  });
+  const how = { ...holderField(holder), ...nodeField(ended), ...endingFields(ending) };
+  const content = { period_id, source, ...retryFields(retry), ...begun, ...how };
+  return record(identity, knownInstant(period_id), runKind(source), content);
+}
+
+/** Additive: where its output lies, among several nodes. */
+function nodeField(active: ActiveState | null | undefined): { readonly node?: string } {
+  return active?.Node === undefined ? {} : { node: active.Node };
 }
 
 /** Additive: of what was missed, from when to when nobody could look, and what stood in the way. */
@@ -133,8 +142,10 @@ export function gapDetail({ reason, hint }: Extract<LedgerFact, { kind: "periods
   };
 }
 
-export function pauseContent({ untilAt, reason, catchesUp }: Extract<LedgerFact, { kind: "paused" }>): object {
-  return { until: formatInstant(untilAt), reason, ...(catchesUp ? { catch_up: true } : {}) };
+export function pauseContent(fact: Extract<LedgerFact, { kind: "paused" }>): object {
+  const { untilAt, reason, catchesUp, by, stoppedFor } = fact;
+  const about = { until: formatInstant(untilAt), reason, ...(catchesUp ? { catch_up: true } : {}), ...byField(by) };
+  return { ...about, ...(stoppedFor === undefined ? {} : { stopped_for: stoppedFor }) };
 }
 
 /** S43: of a further attempt only. */
@@ -143,10 +154,14 @@ export function retryFields(retry: RetryFact | undefined): { readonly retry_of?:
 }
 
 function hintContent(hint: Hint): object {
-  const about = { expires_at: formatInstant(hint.expiresAt), reason: hint.reason };
+  const about = { expires_at: formatInstant(hint.expiresAt), reason: hint.reason, ...byField(hint.by) };
   return hint.kind === "interval"
     ? { hint: hint.kind, interval_ms: hint.intervalMs, ...about }
     : { hint: hint.kind, next_run_at: formatInstant(hint.nextRunAt), ...about };
+}
+
+function byField(by: string | undefined): { readonly by?: string } {
+  return by === undefined ? {} : { by };
 }
 
 /** A run is begun by whoever has written its record: nobody may have done so before. */

@@ -1,5 +1,7 @@
 /** What the store knows of a job, read when the job needs it. What cannot be read ends the daemon: nothing may be guessed (S32). */
+
 import { KronError } from "../../../core/base/errors/kron-error.js";
+import { messageOf } from "../../../core/base/errors/message.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { newDocument, type StateDocument } from "../../../core/state/document.js";
 import { parseDocument } from "../../../core/state/parse.js";
@@ -7,7 +9,10 @@ import type { DocumentEntry, StateReader } from "../../../persist/store.js";
 import { type LastVersion, lastVersion, placeholderDefinition } from "../start/last-version.js";
 
 export class Records {
-  constructor(private readonly store: Pick<StateReader, "get" | "definitionVersions" | "newestVersion">) {}
+  readonly #store: Pick<StateReader, "get" | "definitionVersions" | "newestVersion">;
+  constructor(store: Pick<StateReader, "get" | "definitionVersions" | "newestVersion">) {
+    this.#store = store;
+  }
 
   /** An empty one for a job that was never seen. */
   async documentOf(identity: string): Promise<StateDocument> {
@@ -33,7 +38,7 @@ export class Records {
 
   async #entryOf(identity: string): Promise<DocumentEntry | undefined> {
     try {
-      return await this.store.get(identity);
+      return await this.#store.get(identity);
     } catch (error) {
       throw told(error, identity);
     }
@@ -41,7 +46,7 @@ export class Records {
 
   async #lastVersionOf(identity: string): Promise<LastVersion> {
     try {
-      return await lastVersion(identity, this.store);
+      return await lastVersion(identity, this.#store);
     } catch (error) {
       throw told(error, identity);
     }
@@ -50,7 +55,7 @@ export class Records {
 
 function told(error: unknown, identity: string): KronError {
   if (error instanceof KronError) return error;
-  return unreadable(identity, error instanceof Error ? error.message : String(error), error);
+  return unreadable(identity, messageOf(error), error);
 }
 
 function unreadable(identity: string, message: string, cause?: unknown): KronError {

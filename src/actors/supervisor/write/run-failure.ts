@@ -1,7 +1,7 @@
 /** What went wrong with a run by its own doing, as an error of the error model. */
 import { KronError } from "../../../core/base/errors/kron-error.js";
 import { type ErrorCode, isErrorCode } from "../../../core/base/errors/registry.js";
-import type { Ending } from "../../../core/state/ending.js";
+import { BODY_UNEXPECTED, type Ending } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 
 type RunEnded = Extract<LedgerFact, { kind: "run_ended" }>;
@@ -15,6 +15,9 @@ export function runFailure({ identity, run, ending }: RunEnded): KronError | nul
 }
 
 function failureOf(ending: Ending): { readonly code: ErrorCode; readonly message: string } | null {
+  if (ending.kind === "answered" && ending.reason === BODY_UNEXPECTED) {
+    return { code: BODY_UNEXPECTED, message: ending.detail ?? "" };
+  }
   if (ending.kind === "answered" && !ending.isExpected) {
     return { code: "status-unexpected", message: `the answer has the status ${ending.status}` };
   }

@@ -17,21 +17,29 @@ import type { SupervisorPorts } from "../port.js";
 import type { JobEntry } from "../rows/job-entry.js";
 import type { Desk } from "../run/desk.js";
 import type { Committer, Contribution } from "./committer.js";
-import { contributionOf, type RecordedFact, type StepContribution } from "./contribution.js";
+import { contributionOf, type JobObject, type RecordedFact, type StepContribution } from "./contribution.js";
 import { eventOfFact } from "./events.js";
 
-type WriterPorts = Pick<SupervisorPorts, "versions" | "clock" | "notices">;
+type WriterPorts = Pick<SupervisorPorts, "versions" | "clock" | "notices" | "onRunEnded">;
+
+interface Defined {
+  readonly definition: JobDefinition;
+  readonly version: DefinitionVersion;
+  readonly objects: readonly JobObject[];
+}
 
 export class StepWriter {
   readonly #versions: SupervisorPorts["versions"];
   readonly #clock: Clock;
+  readonly #onRunEnded: NonNullable<SupervisorPorts["onRunEnded"]>;
   readonly #notices: NoticeWriter | null;
   readonly #committer: Committer;
   readonly #desk: Desk;
 
-  constructor({ versions, clock, notices }: WriterPorts, committer: Committer, desk: Desk) {
+  constructor({ versions, clock, notices, onRunEnded }: WriterPorts, committer: Committer, desk: Desk) {
     this.#versions = versions;
     this.#clock = clock;
+    this.#onRunEnded = onRunEnded ?? (() => undefined);
     this.#notices = notices ?? null;
     this.#committer = committer;
     this.#desk = desk;
@@ -42,11 +50,12 @@ export class StepWriter {
     return contributionOf(step, { compiled: scope.compiled, versions: this.#versions, before });
   }
 
-  async write(entry: JobEntry, { documents, ledger, facts }: StepContribution): Promise<void> {
+  async write(entry: JobEntry, { documents, ledger, objects: found, facts }: StepContribution): Promise<void> {
     const noted = this.notedOf(entry, facts);
     const along = this.#takeAlong(entry);
     const notes = [...(along.notes ?? []), ...(noted?.notes ?? [])];
-    await this.#committer.add({ ...along, documents, ledger, notes });
+    const objects = [...(along.objects ?? []), ...found];
+    await this.#committer.add({ ...along, documents, ledger, notes, objects });
     noted?.posted();
     for (const { fact, decision } of facts) this.announce(fact, decision);
   }
@@ -57,20 +66,19 @@ export class StepWriter {
   }
 
   /** Whom these facts are to be told, if anybody asked. */
-  notedOf({ definition }: JobEntry, facts: readonly RecordedFact[]): Noted | null {
-    if (definition.notify.length === 0) return null;
-    return (
-      this.#notices?.of(
-        definition,
-        facts.map(({ fact }) => fact),
-      ) ?? null
-    );
+  notedOf({ definition, isRemoved }: JobEntry, facts: readonly RecordedFact[]): Noted | null {
+    if (definition.notify.length === 0 || this.#notices === null) return null;
+    const told = facts.map(({ fact }) => fact);
+    const noted = this.#notices.of(definition, told);
+    if (noted === null || !isRemoved) return noted;
+    // What still runs of it is told to its end; what it was in is nobody's any more.
+    return { ...noted, notes: [...noted.notes, ...this.#notices.removed(definition.identity)] };
   }
 
   async writeFirstSight(
     first: FirstSight,
     compiled: CompiledRule,
-    { definition, version }: { readonly definition: JobDefinition; readonly version: DefinitionVersion },
+    { definition, version, objects }: Defined,
   ): Promise<void> {
     const { document, facts } = first;
     const effects = [{ type: "persist", params: { document, facts, claimedBy: null } }] as const;
@@ -79,7 +87,7 @@ export class StepWriter {
     if (composed === null) return;
     const { documents, ledger } = composed;
     const notes = this.#notices?.defined(definition) ?? [];
-    await this.#committer.add({ documents, ledger, definitions: [version], notes });
+    await this.#committer.add({ documents, ledger, definitions: [version], notes, objects });
     for (const { fact, decision } of composed.facts) this.announce(fact, decision);
   }
 
@@ -107,6 +115,7 @@ export class StepWriter {
   }
 
   announce(fact: LedgerFact, decision: DecisionRecord | null): void {
+    if (fact.kind === "run_ended") this.#onRunEnded(fact.identity, fact.ending, fact.at);
     this.#desk.emit(eventOfFact(fact, decision));
   }
 }

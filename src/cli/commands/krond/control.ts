@@ -1,5 +1,6 @@
 import { formatSecond } from "../../../core/time/instant.js";
-import type { PlanAnswer, StatusAnswer } from "../../../krond/control/requests.js";
+import type { PlanAnswer } from "../../../operations/system/plan-answer.js";
+import type { StatusAnswer } from "../../../operations/system/system.js";
 import type { ParsedArgs } from "../../args.js";
 import { askDaemon, withDaemon } from "../../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../../exit.js";

@@ -1,9 +1,11 @@
 import { examine } from "../../../krond/doctor/doctor.js";
 import type { Finding, Verdict } from "../../../krond/doctor/model.js";
+import { foundOr } from "../../../persist/backends.js";
 import { outputForm, type ParsedArgs } from "../../args.js";
 import { EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
 import { stateDirectoryOf } from "../../state-options.js";
+import { storePlaceOf } from "../../store-option.js";
 import { type Paint, paintFor } from "../../style.js";
 
 const VERDICT_CHARS = 8;
@@ -24,8 +26,9 @@ function textOf({ check, verdict, message, advice }: Finding, paint: Paint): str
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (args.positionals.length > 0) throw usageError("doctor takes no arguments");
   const [form, paint] = [outputForm(args), paintFor(args, io)];
+  const store = foundOr(storePlaceOf(args, io));
   const findings: Finding[] = [];
-  for await (const finding of examine({ stateDirectory: stateDirectoryOf(args, io), env: io.env })) {
+  for await (const finding of examine({ stateDirectory: stateDirectoryOf(args, io), store, env: io.env })) {
     findings.push(finding);
     // As they come: the whole takes some seconds.
     if (form === "text") await io.out(textOf(finding, paint));

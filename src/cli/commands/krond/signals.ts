@@ -13,45 +13,47 @@ const SAME_PRESS_MS = 1_000;
  * signal that comes while it starts must not find the system's own way with it. SIGUSR1 and SIGUSR2 mean nothing here.
  */
 export class Signals {
-  private daemon: Daemon | null = null;
-  private isReloadWanted = false;
-  private pressedMs = Number.NEGATIVE_INFINITY;
+  #daemon: Daemon | null = null;
+  #isReloadWanted = false;
+  #pressedMs = Number.NEGATIVE_INFINITY;
+  readonly #phase: Phase;
 
-  constructor(private readonly phase: Phase) {
-    process.on("SIGHUP", this.hangUp);
-    process.on("SIGTERM", this.interrupt);
-    process.on("SIGINT", this.interrupt);
+  constructor(phase: Phase) {
+    this.#phase = phase;
+    process.on("SIGHUP", this.#hangUp);
+    process.on("SIGTERM", this.#interrupt);
+    process.on("SIGINT", this.#interrupt);
     // Node's own way with these is to open a debugger's port, and to end.
     for (const signal of ["SIGUSR1", "SIGUSR2"] as const) process.on(signal, () => undefined);
-    process.on("uncaughtException", this.crash);
-    process.on("unhandledRejection", this.crash);
+    process.on("uncaughtException", this.#crash);
+    process.on("unhandledRejection", this.#crash);
   }
 
   /** What came before is made up for. */
   attach(daemon: Daemon): void {
-    this.daemon = daemon;
-    if (this.isReloadWanted) void daemon.hangUp();
+    this.#daemon = daemon;
+    if (this.#isReloadWanted) void daemon.hangUp();
   }
 
-  private readonly hangUp = (): void => {
-    if (this.daemon === null) this.isReloadWanted = true;
-    else void this.daemon.hangUp();
+  readonly #hangUp = (): void => {
+    if (this.#daemon === null) this.#isReloadWanted = true;
+    else void this.#daemon.hangUp();
   };
 
-  private readonly interrupt = (signal: NodeJS.Signals): void => {
-    if (signal === "SIGINT" && this.isSamePress()) return;
-    this.phase.tell({ type: "STOP", signal });
+  readonly #interrupt = (signal: NodeJS.Signals): void => {
+    if (signal === "SIGINT" && this.#isSamePress()) return;
+    this.#phase.tell({ type: "STOP", signal });
   };
 
-  private isSamePress(): boolean {
+  #isSamePress(): boolean {
     const nowMs = performance.now();
-    if (nowMs - this.pressedMs < SAME_PRESS_MS) return true;
-    this.pressedMs = nowMs;
+    if (nowMs - this.#pressedMs < SAME_PRESS_MS) return true;
+    this.#pressedMs = nowMs;
     return false;
   }
 
-  private readonly crash = (error: unknown): void => {
-    if (isStarting(this.phase.snapshot)) throw error;
-    this.phase.fail(error);
+  readonly #crash = (error: unknown): void => {
+    if (isStarting(this.#phase.snapshot)) throw error;
+    this.#phase.fail(error);
   };
 }

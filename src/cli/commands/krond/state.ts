@@ -3,25 +3,27 @@ import { resolve } from "node:path";
 import type { KronError } from "../../../core/base/errors/kron-error.js";
 import type { Result } from "../../../core/base/result.js";
 import { parseDocument } from "../../../core/state/parse.js";
+import type { EpochMs } from "../../../core/time/instant.js";
 import { exportSnapshot } from "../../../krond/state/snapshot.js";
 import {
   checkStore,
   fencingRules,
-  foundOr,
   rewindJob,
   unusableDocuments,
   withLock,
   withStore,
 } from "../../../krond/state/tools.js";
+import { foundOr, type StorePlace } from "../../../persist/backends.js";
 import { copiesIn } from "../../../persist/corrupt-copies.js";
 import { importState } from "../../../persist/import.js";
 import { recoverStore } from "../../../persist/recover.js";
+import { CLOCKS_APART_MS } from "../../../persist/store.js";
 import type { TransferReport } from "../../../persist/transfer.js";
 import type { ParsedArgs } from "../../args.js";
-import { mustHaveState, readStore, stateFailure } from "../../daemon.js";
+import { mustHaveStore, readPlace, stateFailure } from "../../daemon.js";
 import { EXIT, type ExitCode, usageError } from "../../exit.js";
 import type { CliIo } from "../../io.js";
-import { findJob, loadJobs } from "../../load.js";
+import { findJob, loadJobs, loadJobsIfAny } from "../../load.js";
 import { printValue } from "../../output.js";
 import { stateDirectoryOf } from "../../state-options.js";
 import { storePlaceOf } from "../../store-option.js";
@@ -39,18 +41,19 @@ function unwrap<T>(result: Result<T, KronError>): T {
   return result.value;
 }
 
-function transferText({ documents, ledger, definitions, damaged }: TransferReport): string {
+function transferText({ documents, ledger, definitions, objects, damaged }: TransferReport): string {
+  const others = objects === 0 ? "" : `, ${objects} objects of the API`;
   const lost = damaged === 0 ? "" : `; ${damaged} damaged entries were left behind`;
-  return `${documents} documents, ${ledger} ledger records, ${definitions} definitions${lost}\n`;
+  return `${documents} documents, ${ledger} ledger records, ${definitions} definitions${others}${lost}\n`;
 }
 
 const exportTo: Verb = async (rest, args, io) => {
   const target = resolve(io.cwd, only(rest, "export DIR"));
   const place = foundOr(storePlaceOf(args, io));
-  mustHaveState(place.at);
+  mustHaveStore(place);
   const report = unwrap(await exportSnapshot({ place, target, isLive: args.has("live") }));
   await printValue(report, () => transferText(report), args, io);
-  const unusable = await readStore(place.at, unusableDocuments);
+  const unusable = await readPlace(place, unusableDocuments);
   if (unusable.length === 0) return EXIT.ok;
   const lines = unusable.map((problem) => `  ${problem}\n`).join("");
   await io.err(`krond: everything was exported, also what this version cannot use:\n${lines}`);
@@ -68,7 +71,7 @@ const importFrom: Verb = async (rest, args, io) => {
 
 const check: Verb = async (rest, args, io) => {
   if (rest.length > 0) throw usageError("write: krond state check");
-  const report = await readStore(stateDirectoryOf(args, io), checkStore);
+  const report = await readPlace(foundOr(storePlaceOf(args, io)), checkStore);
   const { documents, ledger, definitions, problems } = report;
   const found = problems.length === 0 ? "everything is in order" : problems.join("\n");
   const counts = `${documents} documents, ${ledger} ledger records, ${definitions} definitions`;
@@ -76,14 +79,20 @@ const check: Verb = async (rest, args, io) => {
   return problems.length === 0 ? EXIT.ok : EXIT.state;
 };
 
+/** C12: what a server has lost was due before another one took over, by the clock of either machine. */
+async function fenceUpTo({ backend }: StorePlace, io: CliIo): Promise<EpochMs> {
+  if (backend.now === null) return io.now();
+  return Math.max(io.now(), unwrap(await backend.now())) + CLOCKS_APART_MS;
+}
+
 const recover: Verb = async (rest, args, io) => {
   if (rest.length > 0 || !args.has("fence")) {
     throw usageError("write: krond state recover --fence", "everything up to now will count as handled for every job");
   }
-  const { jobs } = await loadJobs(args, io);
   const place = foundOr(storePlaceOf(args, io));
+  const { jobs } = place.backend.cluster === null ? await loadJobs(args, io) : { jobs: await loadJobsIfAny(args, io) };
   const definitions = jobs.map(({ definition }) => definition);
-  const rules = fencingRules(definitions, copiesIn(stateDirectoryOf(args, io)), io.now());
+  const rules = fencingRules(definitions, copiesIn(stateDirectoryOf(args, io)), await fenceUpTo(place, io));
   const report = unwrap(await withLock(place, (term) => recoverStore(term, place.backend, rules)));
   const aside = report.movedAside.map((file) => `kept aside: ${file}\n`).join("");
   const text = () => `${report.found} documents found, ${report.fenced} fenced\n${aside}`;

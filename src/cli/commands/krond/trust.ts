@@ -1,6 +1,6 @@
 import { userIdOf } from "../../../krond/boot/accounts.js";
 import { configTrust, trustRules } from "../../../krond/boot/config-trust.js";
-import type { ConfigCheck } from "../../../persist/configuration.js";
+import type { ConfigCheck } from "../../../persist/config-files.js";
 import { usageError } from "../../exit.js";
 
 /** Makes a check for each loading of the configuration. */

@@ -1,7 +1,8 @@
-import { STANDINGS } from "../../../krond/control/list-filter.js";
+import { STANDINGS } from "../../../actors/supervisor/rows/job-query.js";
+import { OUTCOMES } from "../../../core/state/document.js";
+import { SORTS } from "../../../operations/jobs/order.js";
 import { TZ_OPTION } from "../../args.js";
 import type { CommandSpec } from "../../command.js";
-import { SORTS } from "../../list/order.js";
 import { STATE_OPTION } from "../../state-options.js";
 
 export const LIST: CommandSpec = {
@@ -15,6 +16,7 @@ several words in one option any will do; a job must agree with all options. On a
 matters least is shortened first.
 
   kron list --failed --sort failures
+  kron list --outcome missed,skipped --sort lateness
   kron list --identity 'prod/*,stage/*' --standing paused,suspended --tag nightly
   kron list --due 1h --local`,
   options: [
@@ -28,9 +30,21 @@ matters least is shortened first.
     },
     { name: "tag", value: "TAG,...", help: "only jobs with one of these tags" },
     { name: "failed", help: "only jobs whose last run failed, or whose last period was missed or found no second" },
+    {
+      name: "outcome",
+      value: "WORD,...",
+      words: OUTCOMES,
+      help: `only jobs whose last period came to ${OUTCOMES.join(", ")}`,
+    },
     { name: "running", help: "only jobs of which something runs" },
     { name: "due", value: "WITHIN", bare: "0s", help: "only jobs that are due now, or within this time, such as 1h" },
-    { name: "sort", value: SORTS.join("|"), help: "order of the jobs (default: name)" },
+    { name: "search", value: "TEXT", help: "only jobs with this text in their name" },
+    {
+      name: "sort",
+      value: SORTS.join("|"),
+      help: "order of the jobs (default: name); duration and lateness are those of the last run, the longest first",
+    },
+    { name: "reverse", help: "the other way round; jobs of which nothing is known stay last" },
     { name: "count", short: "n", value: "N", help: "how many at most (default: all)" },
     { name: "offset", value: "N", help: "how many to leave out first" },
     { name: "local", help: "times in your zone, or that of --tz, instead of UTC" },

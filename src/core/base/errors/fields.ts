@@ -1,6 +1,8 @@
 /** What every error line carries, in the words of the error model. */
+
 import type { Problem } from "../problem.js";
 import { type ErrorComponent, KronError } from "./kron-error.js";
+import { messageOf } from "./message.js";
 import { type ErrorCategory, type ErrorCode, type ErrorKind, errorKind, type LogLevel } from "./registry.js";
 
 /** `identity` and `period_id` are null where the trouble belongs to no job or no period: the keys are always there. */
@@ -66,8 +68,4 @@ function withCause({ message, cause }: KronError): string {
   if (cause === undefined) return message;
   const said = messageOf(cause);
   return message.includes(said) ? message : `${message}: ${said}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -42,6 +42,8 @@ class CrontabReader {
   readonly #problems: LocatedProblem[] = [];
   readonly #lines: CrontabLine[] = [];
   readonly #seen = new Map<string, number>();
+  /** Of the values that variables have where the reading is. */
+  readonly #places = new Map<string, Stretch & { readonly line: number }>();
   #comments: string[] = [];
 
   constructor(file: string, rules: CrontabRules) {
@@ -84,8 +86,11 @@ class CrontabReader {
 
   #readVariable({ name, value }: VariableText, at: LineNotes): void {
     const { verdict, notes, problem } = this.#variables.set(name.text, value.text, at.line);
-    if (problem === null) this.#lines.push(at.closed("variable", verdict, notes, null));
-    else this.#refuse(at, "variable", problem, problem.code === "environment-name" ? name : value);
+    if (problem === null) {
+      this.#places.set(name.text, { line: at.line, start: value.start, end: value.end });
+      this.#lines.push(at.closed("variable", verdict, notes, null));
+    }
+    if (problem !== null) this.#refuse(at, "variable", problem, problem.code === "environment-name" ? name : value);
   }
 
   #readJob(text: JobText, at: LineNotes): void {
@@ -117,6 +122,7 @@ class CrontabReader {
     if (!schedule.isAsWritten) at.note(`the schedule is written ${schedule.text} here`);
     if (text.isQuiet) at.note("the - before it, which keeps cron from logging the start, has no effect");
     if (windowMs > 0) at.note(windowNote(windowMs, surroundings.delayMs));
+    for (const problem of this.#rules.against?.(identity) ?? []) this.#addAgainst(problem, text, at, identity);
     const column = (text.schedule[0]?.start ?? 0) + 1;
     this.#jobs.push({ definition: read.value, file: this.#file, line: at.line, column });
     this.#lines.push(at.closed("job", "same", [], identity));
@@ -172,7 +178,21 @@ class CrontabReader {
     this.#lines.push(at.closed(kind, "unsupported", [problem.message], null));
   }
 
-  #addProblem({ line }: LineNotes, problem: Problem, { start, end }: Stretch, identity: string | null): void {
+  /** The shell and the directory of a job stand in variables above it, where the crontab says them at all. */
+  #addAgainst(problem: Problem, text: JobText, at: LineNotes, identity: string): void {
+    const [field, index] = problem.path;
+    const name = field === "cwd" ? "HOME" : field === "command" && index === 0 ? "SHELL" : null;
+    const place = name === null ? undefined : this.#places.get(name);
+    if (place === undefined) this.#addProblem(at, problem, placeOf(problem, text), identity);
+    else this.#addProblem(place, problem, place, identity);
+  }
+
+  #addProblem(
+    { line }: Pick<LineNotes, "line">,
+    problem: Problem,
+    { start, end }: Stretch,
+    identity: string | null,
+  ): void {
     const length = Math.max(1, end - start);
     this.#problems.push({ problem, file: this.#file, line, column: start + 1, length, identity });
   }

@@ -1,5 +1,5 @@
 /** What the reading of a crontab says about each of its lines. */
-import type { ConfigReading } from "../located.js";
+import type { Against, ConfigReading } from "../located.js";
 
 /** `user`: what `crontab -e` edits. `system`: /etc/crontab and /etc/cron.d, where a user comes before the command. */
 export type CrontabForm = "user" | "system";
@@ -10,6 +10,8 @@ export interface CrontabRules {
   readonly timezone: string;
   /** Whose crontab it is, for the user form; null: the user who runs the daemon. */
   readonly owner: string | null;
+  /** Told with the places in question, beside the jobs. */
+  readonly against?: Against;
 }
 
 /**

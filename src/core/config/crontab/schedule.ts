@@ -57,6 +57,9 @@ const MACROS: ReadonlySet<string> = new Set([
   "@annually",
 ]);
 
+/** Schedules of Kron's own, whose time follows as another word. */
+const OWN_MACROS = /^@(?:at|every)$/i;
+
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
@@ -73,12 +76,10 @@ function readMacro(macro: string): ScheduleReading {
   // To cron @hourly is a line with a star for its hours.
   if (MACROS.has(macro)) return ok({ text: macro, isAsWritten: true, isFixedTime: macro !== "@hourly" });
   if (macro === REBOOT) return ok({ text: macro, isAsWritten: true, isFixedTime: false });
-  return refuse(
-    0,
-    "cron-syntax",
-    `cron does not know ${macro.slice(0, 20)}`,
-    `write one of ${[...MACROS, REBOOT].join(" ")}`,
-  );
+  const hint = OWN_MACROS.test(macro)
+    ? "write a job of Kron's own: every: 90s, at: 2026-12-01T03:00"
+    : `write one of ${[...MACROS, REBOOT].join(" ")}`;
+  return refuse(0, "cron-syntax", `cron does not know ${macro.slice(0, 20)}`, hint);
 }
 
 function readFields(words: readonly string[]): ScheduleReading {

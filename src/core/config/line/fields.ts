@@ -5,6 +5,7 @@ import type { Problem } from "../../base/problem.js";
 import { splitWords, type Word } from "../../base/words.js";
 import { didYouMean } from "../../job/suggest.js";
 import type { Stretch } from "../located.js";
+import { notifyRule } from "./notify.js";
 import { type Origin, originKey, originStretch, typedText } from "./origin.js";
 import type { LinePart, LineParts, LineProblem, LineScanner, NamedPart } from "./text.js";
 
@@ -30,6 +31,8 @@ const FIELD_PATHS: Readonly<Record<string, Path>> = {
   shell: ["shell"],
   umask: ["umask"],
   timeout: ["timeout"],
+  node: ["node"],
+  pool: ["pool"],
   min_interval: ["min_interval"],
   max_interval: ["max_interval"],
   stdout: ["output", "to"],
@@ -44,21 +47,26 @@ const LIST_MODIFIERS: Readonly<Record<string, { readonly group: string; readonly
   seed: { group: "seed", unnamed: ["strategy"] },
   policy: { group: "policy", unnamed: [] },
   retry: { group: "retry", unnamed: ["limit", "backoff", "max_backoff"] },
+  stop: { group: "stop", unnamed: ["after_failures", "after_runs", "at"] },
   dst: { group: "dst", unnamed: [] },
   http: { group: "http", unnamed: ["method", "url"] },
 };
-/** `@every(90s)` stands in the place of the cron fields. */
+/** `@every(90s)` and `@at(2026-12-01T03:00)` stand in the place of the cron fields. */
 const TEXT_MODIFIERS: Readonly<Record<string, Path>> = {
   every: ["every"],
+  at: ["at"],
   tz: ["timezone"],
   only: ["constraints", "only"],
   avoid: ["constraints", "avoid"],
 };
-const MODIFIER_NAMES = [...Object.keys(TEXT_MODIFIERS), ...Object.keys(LIST_MODIFIERS)];
+/** The only one that may stand on a line more than once. */
+const NOTIFY = "notify";
+const MODIFIER_NAMES = [...Object.keys(TEXT_MODIFIERS), ...Object.keys(LIST_MODIFIERS), NOTIFY];
 
 /** How a modifier is written, for hints. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   every: "@every(90s)",
+  at: "@at(2026-12-01T03:00)",
   tz: "@tz(Europe/Berlin)",
   only: "@only(dow=MON-FRI;hours=9-17)",
   avoid: "@avoid(dates=2026-12-24..2026-12-31)",
@@ -67,6 +75,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   seed: "@seed(daily,salt=x)",
   policy: "@policy(concurrency=forbid,deadline=30m)",
   retry: "@retry(3,30s,10m,on=75;timeout)",
+  stop: "@stop(after_failures=5)",
   dst: "@dst(gap=next,overlap=first)",
   http: "@http(POST,https://example.org/hook,timeout=10s)",
 };
@@ -101,7 +110,7 @@ class LineBuilder {
   #unrepeated(parts: readonly NamedPart[], sign: string): readonly NamedPart[] {
     const seen = new Set<string>();
     return parts.filter((part) => {
-      if (!seen.has(part.name)) return seen.add(part.name);
+      if (!seen.has(part.name) || (sign === "@" && part.name === NOTIFY)) return seen.add(part.name);
       this.#refuse("field-duplicate", `${sign}${part.name} is written twice`, nameStretch(part, sign));
       return false;
     });
@@ -113,6 +122,7 @@ class LineBuilder {
     const list = Object.hasOwn(LIST_MODIFIERS, name) ? LIST_MODIFIERS[name] : undefined;
     if (path !== undefined) this.#readText(path, modifier);
     else if (list !== undefined) this.#readList(list, modifier);
+    else if (name === NOTIFY) this.#readNotify(modifier);
     else this.#refuseName("modifier", modifier, "@", MODIFIER_NAMES);
   }
 
@@ -126,6 +136,19 @@ class LineBuilder {
     if (part.text === "") this.#refuseElement(modifier, part);
     else if (second !== undefined) this.#refuse("file-syntax", "expected one argument", value);
     else this.#set(path, part.text, { part });
+  }
+
+  #readNotify(modifier: NamedPart): void {
+    const rules = (this.#raw[NOTIFY] ?? []) as unknown[];
+    const at = [NOTIFY, String(rules.length)];
+    const { raw, origins, problems } = notifyRule(modifier, this.#scanner.readList(modifier.value), this.#line);
+    this.#problems.push(...problems);
+    // What is wrong with it is said: that nothing is left of it needs no second word.
+    if (problems.length > 0) return;
+    if (rules.length === 0) this.#origins.set(NOTIFY, { part: modifier.value, name: nameStretch(modifier, "@") });
+    this.#raw[NOTIFY] = [...rules, raw];
+    this.#origins.set(originKey(at), { part: modifier.value, name: nameStretch(modifier, "@") });
+    for (const [path, origin] of origins) this.#origins.set(originKey([...at, ...path]), origin);
   }
 
   #readList({ group, unnamed }: { group: string; unnamed: readonly string[] }, modifier: NamedPart): void {

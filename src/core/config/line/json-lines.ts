@@ -4,14 +4,20 @@ import type { Problem } from "../../base/problem.js";
 import type { JobDefaults } from "../../job/defaults.js";
 import { valueAt } from "../../job/issues.js";
 import { readJobDefinition } from "../../job/schema.js";
-import type { ConfigReading, Stretch } from "../located.js";
+import type { Against, ConfigReading, Stretch } from "../located.js";
 import { KEY_CODES } from "../problem-kinds.js";
 import { writtenPart } from "../written-text.js";
 import { type JsonPlace, jsonPlaces, parseJson } from "./json-text.js";
 import { type LineReading, type LineSource, lineReading, readLines, tooLongLine } from "./lines.js";
 
-export function readJsonLinesConfig(file: string, text: string, defaults?: JobDefaults): ConfigReading {
-  return readLines(file, text, (line, source) => readJsonLine(line, source, defaults));
+export function readJsonLinesConfig(
+  file: string,
+  text: string,
+  defaults?: JobDefaults,
+  against?: Against,
+): ConfigReading {
+  const more = against === undefined ? {} : { against };
+  return readLines(file, text, (line, source) => readJsonLine(line, { ...source, ...more }, defaults));
 }
 
 /** Reads one line without its end; `job` is null when it is blank, or not a sound definition. */
@@ -23,9 +29,12 @@ export function readJsonLine(line: string, source: LineSource, defaults?: JobDef
   if (!parsed.ok) return lineReading(source, 1, null, null, [parsed.error]);
   const identity = valueAt(parsed.value, ["identity"]);
   const read = readJobDefinition(parsed.value, defaults);
-  if (read.ok) return lineReading(source, line.search(/\S/) + 1, identity, read.value, []);
+  const others = read.ok ? (source.against?.(read.value.identity) ?? []) : read.error;
+  if (read.ok && others.length === 0) {
+    return lineReading(source, line.search(/\S/) + 1, identity, read.value, []);
+  }
   const places = jsonPlaces(line);
-  const problems = read.error.map((problem) => ({ problem, ...placeOf(problem, places, line) }));
+  const problems = others.map((problem) => ({ problem, ...placeOf(problem, places, line) }));
   return lineReading(source, 1, identity, null, problems);
 }
 

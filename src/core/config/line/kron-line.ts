@@ -6,15 +6,16 @@
 import type { Problem } from "../../base/problem.js";
 import type { JobDefaults } from "../../job/defaults.js";
 import { readJobDefinition } from "../../job/schema.js";
-import type { ConfigReading } from "../located.js";
+import type { Against, ConfigReading } from "../located.js";
 import { KEY_CODES } from "../problem-kinds.js";
 import { type LineDefinition, lineDefinition } from "./fields.js";
 import { type LineReading, type LineSource, lineReading, readLines, tooLongLine } from "./lines.js";
 import { originAt, originStretch } from "./origin.js";
 import { type LineProblem, LineScanner } from "./text.js";
 
-export function readKronConfig(file: string, text: string, defaults?: JobDefaults): ConfigReading {
-  return readLines(file, text, (line, source) => readKronLine(line, source, defaults));
+export function readKronConfig(file: string, text: string, defaults?: JobDefaults, against?: Against): ConfigReading {
+  const more = against === undefined ? {} : { against };
+  return readLines(file, text, (line, source) => readKronLine(line, { ...source, ...more }, defaults));
 }
 
 /** Reads one line without its end; `job` is null when there is none, or not a sound one. */
@@ -29,7 +30,8 @@ export function readKronLine(line: string, source: LineSource, defaults?: JobDef
   const read = readJobDefinition(found.raw, defaults);
   const named = new Set(parts.fields.map(({ name }) => name));
   const isNew = (problem: Problem): boolean => !isSaid(problem, named, scanner.isCutShort);
-  const meant = read.ok ? [] : read.error.filter(isNew).map(inLineWords);
+  const others = read.ok ? (source.against?.(read.value.identity) ?? []) : [];
+  const meant = read.ok ? others : read.error.filter(isNew).map(inLineWords);
   const problems = [...found.problems, ...meant.map((problem) => placed(problem, found, line, first))];
   const column = (found.origins.get("identity")?.part.start ?? first) + 1;
   return lineReading(source, column, found.raw["identity"], read.ok ? read.value : null, problems);
@@ -54,7 +56,7 @@ function inLineWords(problem: Problem): Problem {
         code,
         path: [],
         message: "missing schedule",
-        hint: "five fields, a macro like @hourly, or @every(90s) come first",
+        hint: "five fields, a macro like @hourly, @every(90s) or @at(2026-12-01T03:00) come first",
       };
   }
 }

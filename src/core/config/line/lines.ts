@@ -4,12 +4,21 @@ import { LIMITS } from "../../base/limits.js";
 import type { Problem } from "../../base/problem.js";
 import type { JobDefinition } from "../../job/definition.js";
 import { formatSize } from "../../job/size.js";
-import { byPlace, type ConfigReading, type LocatedJob, type LocatedProblem, type Stretch } from "../located.js";
+import {
+  type Against,
+  byPlace,
+  type ConfigReading,
+  type LocatedJob,
+  type LocatedProblem,
+  type Stretch,
+} from "../located.js";
 
 export interface LineSource {
   readonly file: string;
   /** One-based. */
   readonly line: number;
+  /** Where places are asked for, and no jobs: a line of which there is something to say is none. */
+  readonly against?: Against;
 }
 
 export interface LineReading {

@@ -48,6 +48,8 @@ const BOOLEANS = new Set(["policy\nsuspend", "shell"]);
 const NUMBERS = new Set([
   "policy\nmax_active",
   "retry\nlimit",
+  "stop\nafter_failures",
+  "stop\nafter_runs",
   ...parameterForms().flatMap(([, forms]) =>
     Object.keys(forms)
       .filter((key) => forms[key]?.form === "number")

@@ -2,8 +2,8 @@
  * Cuts a line of the line format into its parts:
  *
  *     line     = schedule *( blank ( modifier | field ) )
- *     schedule = five words without "=" and "@", or one macro such as @hourly, or "@every" blank duration;
- *                absent where the modifier @every(...) stands in its place
+ *     schedule = five words without "=" and "@", or one macro such as @hourly, or "@every" blank duration, or "@at" blank time;
+ *                absent where the modifier @every(...) or @at(...) stands in its place
  *     modifier = "@" name "(" anything, quoted texts whole ")"
  *     field    = name "=" ( word | '"' text '"' )        ; \" and \\ are the only escapes
  */
@@ -37,7 +37,7 @@ export interface LineParts {
   readonly fields: readonly NamedPart[];
 }
 
-const MACRO = /@(?:every[ \t]+[0-9.][^ \t]*|[A-Za-z]+)(?=[ \t]|$)/iy;
+const MACRO = /@(?:every[ \t]+[0-9.][^ \t]*|at[ \t]+[0-9][^ \t]*|[A-Za-z]+)(?=[ \t]|$)/iy;
 const WORD = /[^ \t]+/y;
 const MODIFIER = /@([A-Za-z_]+)\(/y;
 const FIELD = /([A-Za-z_]+)=/y;

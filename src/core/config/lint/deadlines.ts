@@ -1,4 +1,5 @@
 /** Jobs that a restart at the wrong second costs a whole period, because nothing says how late they may start (S19, S20). */
+import { isOnce } from "../../cron/at.js";
 import { compileRule } from "../../decision/compile.js";
 import { type JobDefinition, WINDOW_DEADLINE } from "../../job/definition.js";
 import { formatDuration } from "../../time/duration.js";
@@ -15,12 +16,15 @@ export function hasNoDeadline({ policy }: JobDefinition): boolean {
 /** At most one warning: of periods that are rarer than hourly, none is made up for soon. */
 export function deadlineWarnings(jobs: readonly JobDefinition[]): readonly LintWarning[] {
   const gaps = jobs.filter(hasNoDeadline).map((job) => ({ job, gapMs: compileRule(job).schedule.smallestGapMs }));
-  const rare = gaps.filter(({ gapMs }) => gapMs > HOUR_MS && Number.isFinite(gapMs));
+  const rare = gaps.filter(({ job, gapMs }) => gapMs > HOUR_MS && (Number.isFinite(gapMs) || isOnce(job.schedule)));
   const [first] = rare;
   if (first === undefined) return [];
   const worst = rare.reduce((most, each) => (each.gapMs > most.gapMs ? each : most), first);
   const who = rare.length === 1 ? "1 job has" : `${rare.length} jobs have`;
-  const cost = `a restart or a standstill over its chosen second costs ${worst.job.identity} the whole period, and ${formatDuration(worst.gapMs)} pass until the next`;
+  const lost = Number.isFinite(worst.gapMs)
+    ? `the whole period, and ${formatDuration(worst.gapMs)} pass until the next`
+    : "its only run";
+  const cost = `a restart or a standstill over its chosen second costs ${worst.job.identity} ${lost}`;
   return [
     {
       kind: "no-deadline",

@@ -15,6 +15,7 @@ import { candidateSecond } from "../../decision/window.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../time/instant.js";
 import { calendarsOver } from "./calendars-over.js";
 import { hotSpots } from "./hot-spots.js";
+import { oneTimes } from "./one-times.js";
 import { LINT_HORIZON_MS, type LintWarning } from "./warning.js";
 
 export { LINT_HORIZON_MS, type LintWarning } from "./warning.js";
@@ -39,6 +40,7 @@ export function lintWarnings(jobs: readonly CompiledRule[], at: EpochMs): readon
   return [
     ...constrained.flatMap((job) => constraintWarnings(job, at, periods)),
     ...calendarsOver(jobs, at),
+    ...oneTimes(jobs, at),
     ...hotSpots(jobs, at),
   ];
 }

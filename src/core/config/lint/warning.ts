@@ -12,7 +12,10 @@ export interface LintWarning {
     | "no-deadline"
     | "untrusted"
     | "calendar-over"
-    | "untold";
+    | "untold"
+    | "once-over"
+    | "once-skipped"
+    | "once-repeated";
   /** The job, or the first few of the jobs, in question; none where it is a file that is in question. */
   readonly identities: readonly string[];
   readonly message: string;

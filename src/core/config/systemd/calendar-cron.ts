@@ -4,12 +4,12 @@
  * `MON#1`, or a schedule and a constraint.
  */
 import { err, ok, type Result } from "../../base/result.js";
-import { daysInMonth } from "../../time/civil.js";
+import { daysFromCivil, daysInMonth, weekdayOfDays } from "../../time/civil.js";
 import { SECOND_MS } from "../../time/instant.js";
 import type { CalendarEvent } from "./calendar.js";
 
 export interface EventSchedule {
-  /** Five fields; null where the event is an interval. */
+  /** Five fields, or `@at` and the one time there is; null where the event is an interval. */
   readonly schedule: string | null;
   readonly everyMs: number | null;
   /** What no schedule says, as clauses: the weekdays on which the days of the schedule count. */
@@ -31,9 +31,7 @@ const LEAP_YEAR = 2000;
 const USUAL_YEAR = 2001;
 
 export function scheduleOfEvent(event: CalendarEvent): Reading<EventSchedule> {
-  if (event.years !== null) {
-    return refuse("a year makes it a date, not a schedule", "leave the year out, or start it by hand: kron run");
-  }
+  if (event.years !== null) return oneTime(event, event.years);
   const interval = secondsInterval(event);
   if (interval !== null) return interval;
   const days = dayFields(event);
@@ -46,6 +44,30 @@ export function scheduleOfEvent(event: CalendarEvent): Reading<EventSchedule> {
   const notes = second === 0 ? [] : [`schedules name minutes: it is due at second 0, not ${second}`];
   if (only !== null) notes.push(`days that ${only} leaves out are periods, too, and recorded as unschedulable`);
   return ok({ schedule, everyMs: null, only, notes });
+}
+
+/** A date with its year and one time of that day. */
+function oneTime(event: CalendarEvent, years: readonly number[]): Reading<EventSchedule> {
+  const parts = [years, event.months, event.days, event.hours, event.minutes, event.seconds];
+  const values = parts.map((part) => (part?.length === 1 ? part[0] : undefined));
+  const [year, month, day, hour, minute, second] = values;
+  const hint = "leave the year out, or write a timer for each date and time";
+  const isOne = year !== undefined && month !== undefined && day !== undefined && !event.isFromEnd;
+  if (!isOne || hour === undefined || minute === undefined || second === undefined) {
+    return refuse("with a year it has to be one date and one time", hint);
+  }
+  const date = [String(year), two(month), two(day)].join("-");
+  if (day > daysInMonth(year, month)) return refuse(`there is no date ${date}`, hint);
+  if (event.weekdays?.includes(weekdayOfDays(daysFromCivil(year, month, day))) === false) {
+    return refuse(`${date} is none of its weekdays, so that it never comes`, hint);
+  }
+  const seconds = second === 0 ? "" : `:${two(second)}`;
+  const schedule = `@at ${date}T${two(hour)}:${two(minute)}${seconds}`;
+  return ok({ schedule, everyMs: null, only: null, notes: [] });
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
 }
 
 /** Several seconds of a minute: `*:*:0/10` is an interval, the rest cannot be said. null: at most one second. */

@@ -62,7 +62,8 @@ export function parseCalendarEvent(text: string): Result<CalendarEvent, Problem>
 
 function readEvent(written: string): CalendarEvent {
   if (written === "") throw new Unreadable("the calendar event is empty");
-  if (written.startsWith("@")) throw new Unreadable("@ and seconds name one instant, which no schedule does");
+  if (written.startsWith("@"))
+    throw new Unreadable("@ and seconds are not read: write a date and a time, with UTC at the end");
   const { rest, timezone } = splitZone(written);
   const words = (SHORTHANDS[rest.toLowerCase()] ?? rest).split(/\s+/);
   const weekdays = /^[a-z]/i.test(words[0] ?? "") ? readWeekdays(words.shift() ?? "") : null;

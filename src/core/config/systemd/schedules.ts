@@ -1,12 +1,13 @@
 /** The times of a timer: its calendar events and intervals as schedules, as few as say the same, and what surrounds them. */
 import { LIMITS } from "../../base/limits.js";
+import { isOnce } from "../../cron/at.js";
 import { parseKronCron } from "../../cron/kron-dialect.js";
 import { compileSchedule } from "../../cron/schedule.js";
 import { formatDuration } from "../../time/duration.js";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../time/instant.js";
 import { zoneOf } from "../../time/zone.js";
 
-/** Five fields in a zone, with the weekdays on which they count. */
+/** Five fields, or one time, in a zone, with the weekdays on which they count. */
 export interface TimerSchedule {
   readonly schedule: string;
   readonly timezone: string;
@@ -30,6 +31,7 @@ export function merged(schedules: readonly TimerSchedule[]): readonly TimerSched
 
 function union(a: TimerSchedule, b: TimerSchedule): TimerSchedule | null {
   if (a.timezone !== b.timezone || a.only !== null || b.only !== null) return null;
+  if (isOnce(a.schedule) || isOnce(b.schedule)) return a.schedule === b.schedule ? a : null;
   const fields = unionOfFields(a.schedule.split(" "), b.schedule.split(" "));
   return fields === null ? null : { ...a, schedule: fields.join(" ") };
 }
@@ -65,8 +67,9 @@ export interface Gaps {
   readonly largestMs: number;
 }
 
-/** Between two times of a schedule; null for one that cannot be read. */
+/** Between two times of a schedule, without end where there is one; null for one that cannot be read. */
 export function gapsOf(schedule: string): Gaps | null {
+  if (isOnce(schedule)) return { smallestMs: Number.POSITIVE_INFINITY, largestMs: Number.POSITIVE_INFINITY };
   const fields = parseKronCron(schedule);
   const utc = zoneOf("UTC");
   if (!fields.ok || !utc.ok) return null;

@@ -11,6 +11,7 @@ import { didYouMean } from "../../job/suggest.js";
 import { type CalendarFiles, NO_CALENDAR_FILES, readCalendars } from "../calendar/definition.js";
 import { FILE_SHAPE } from "../json-schema.js";
 import {
+  type Against,
   byPlace,
   type ConfigReading,
   LineIndex,
@@ -30,11 +31,13 @@ export interface YamlOptions {
   readonly wholeChars?: number;
   /** Days of the files that its calendars name; see `calendarFilesNamed`. */
   readonly calendarFiles?: CalendarFiles;
+  /** Told with the places of the fields in question, beside the jobs. */
+  readonly against?: Against;
 }
 
 export function readYamlConfig(file: string, text: string, options: YamlOptions = {}): ConfigReading {
   const source = text.startsWith("\ufeff") ? text.slice(1) : text;
-  return new YamlFileReader(file, source, options.calendarFiles).read(options.wholeChars);
+  return new YamlFileReader(file, source, options).read(options.wholeChars);
 }
 
 const NOWHERE: Stretch = { start: 0, end: 1 };
@@ -50,11 +53,14 @@ class YamlFileReader {
   readonly #settings: LocatedSetting[] = [];
   readonly #problems: LocatedProblem[] = [];
   readonly #calendarFiles: CalendarFiles;
+  readonly #against: Against;
+  #root: PlacedNode | null = null;
   #defaults: JobDefaults | undefined;
   #options: ReadOptions = {};
 
-  constructor(file: string, source: string, calendarFiles: CalendarFiles = NO_CALENDAR_FILES) {
+  constructor(file: string, source: string, { calendarFiles = NO_CALENDAR_FILES, against }: YamlOptions) {
     this.#file = file;
+    this.#against = against ?? (() => []);
     this.#calendarFiles = calendarFiles;
     this.#source = source;
     this.#lines = new LineIndex(source);
@@ -117,6 +123,7 @@ class YamlFileReader {
   }
 
   #readFields({ calendars, defaults = {}, jobs, ...rest }: Record<string, unknown>, root: PlacedNode): void {
+    this.#root = root;
     // First: defaults and jobs may call them by their names.
     const named = readCalendars(calendars ?? {}, this.#calendarFiles);
     this.#options = { calendars: named.calendars };
@@ -156,6 +163,19 @@ class YamlFileReader {
     if (item.problems.length > 0) return;
     const place = placeOfValue(["identity"], item, this.#values);
     this.#jobs.push({ definition: read.value, file: this.#file, ...lineAndColumn(this.#lines, place) });
+    for (const problem of this.#against(read.value.identity)) this.#addAgainst(problem, item, read.value.identity);
+  }
+
+  /** Where the job says it, or its defaults; a field that nobody has written is where the job is. */
+  #addAgainst(problem: Problem, item: YamlItem, identity: string): void {
+    const [field = ""] = problem.path;
+    const isOwn = valueAt(item.raw, [field]) !== undefined;
+    const inDefaults = { ...problem, path: ["defaults", ...problem.path] };
+    const stretch =
+      isOwn || this.#root === null || this.#defaults?.raw[field as keyof JobDefaults["raw"]] === undefined
+        ? placeOfProblem(isOwn ? problem : { ...problem, path: ["identity"] }, item, this.#values, this.#source)
+        : placeOfProblem(inDefaults, this.#root, this.#values, this.#source);
+    this.#add(problem, stretch, identity);
   }
 
   #addAll(

@@ -1,5 +1,5 @@
 import * as fs from "node:fs";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { eventually, isAlive, isRoot, shellRequest, testLaunchers } from "../../../support/launcher.js";
 
 const MOUNTED = "/sys/fs/cgroup/unified";
@@ -18,7 +18,7 @@ function delegatedRoot(): string {
 }
 
 describe(`S28: a delegated cgroup${canUse ? "" : " (skipped: no writable cgroup v2)"}`, () => {
-  it.skipIf(!canUse)("holds the whole run, also what left group, parent and environment behind", async () => {
+  test.skipIf(!canUse)("holds the whole run, also what left group, parent and environment behind", async () => {
     const root = delegatedRoot();
     const launcher = await start({ cgroupRoot: root });
     const armed = await launcher.run(
@@ -34,7 +34,7 @@ describe(`S28: a delegated cgroup${canUse ? "" : " (skipped: no writable cgroup 
     await eventually(() => directoriesIn(root).length === 0, "the group is removed");
   });
 
-  it.skipIf(!canUse)("of a gate that never runs is removed with it", async () => {
+  test.skipIf(!canUse)("of a gate that never runs is removed with it", async () => {
     const root = delegatedRoot();
     const launcher = await start({ cgroupRoot: root });
     const armed = await launcher.ready(shellRequest("exit"));
@@ -43,7 +43,7 @@ describe(`S28: a delegated cgroup${canUse ? "" : " (skipped: no writable cgroup 
     expect(directoriesIn(root)).toEqual([]);
   });
 
-  it("that cannot be used is done without", async () => {
+  test("that cannot be used is done without", async () => {
     const launcher = await start({ cgroupRoot: "/nonexistent" });
     expect(await launcher.exitOf(await launcher.run(shellRequest("exit 3")))).toMatchObject({ ending: { code: 3 } });
   });

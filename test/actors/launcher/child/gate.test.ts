@@ -3,7 +3,7 @@ import { once } from "node:events";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Duplex } from "node:stream";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/actors/clock.js";
 import { environmentBlock, gateArgv, goLine, isStillGated } from "../../../../src/actors/launcher/child/gate.js";
 import type { ProcessArm } from "../../../../src/actors/launcher/port.js";
@@ -94,7 +94,7 @@ function stop(pid: number): void {
 }
 
 describe("S23: the gate", () => {
-  it("keeps its PID, its birth and its session when it becomes the command", async () => {
+  test("keeps its PID, its birth and its session when it becomes the command", async () => {
     const launcher = shared();
     const armed = await launcher.ready(shellRequest("exec sleep 1000"));
     expect(isStillGated(armed.holder.pid)).toBe(true);
@@ -105,7 +105,7 @@ describe("S23: the gate", () => {
     expect(readStat(pid)).toMatchObject({ pid, startTicks, processGroup: pid, session: pid });
   });
 
-  it("R2: 200 gates aborted at once: all gone, none ran", async () => {
+  test("R2: 200 gates aborted at once: all gone, none ran", async () => {
     const launcher = shared();
     const { requests, ran } = witnessed(200);
     const armed = await Promise.all(requests.map(launcher.ready));
@@ -114,7 +114,7 @@ describe("S23: the gate", () => {
     expect([ran(), eventsOf(launcher, armed)]).toEqual([0, []]);
   });
 
-  it("of 200 gates exactly those that get GO run, each once", async () => {
+  test("of 200 gates exactly those that get GO run, each once", async () => {
     const launcher = await start({ count: 2 });
     const { requests, ran } = witnessed(200);
     const armed = await Promise.all(requests.map(launcher.ready));
@@ -125,7 +125,7 @@ describe("S23: the gate", () => {
     expect([ran(), armed.filter(({ holder }) => isStillGated(holder.pid)).length]).toEqual([100, 100]);
   });
 
-  it("S20: a gate that is stopped until its latest instant has passed exits without running", async () => {
+  test("S20: a gate that is stopped until its latest instant has passed exits without running", async () => {
     const launcher = shared();
     const { requests, ran } = witnessed(1);
     const armed = await launcher.ready(requests[0] as ProcessArm);
@@ -138,7 +138,7 @@ describe("S23: the gate", () => {
     expect([ran(), isAlive(armed.holder.pid)]).toEqual([0, false]);
   });
 
-  it("S20: whether a start is in time goes by the daemon's clock, whatever this machine's says", async () => {
+  test("S20: whether a start is in time goes by the daemon's clock, whatever this machine's says", async () => {
     const hourMs = 3_600_000;
     const clock = { ...systemClock, now: () => Date.now() + hourMs };
     const launcher = await start({ clock });
@@ -153,7 +153,7 @@ describe("S23: the gate", () => {
     expect(ran()).toBe(1);
   });
 
-  it("S20: a launcher that is stopped on the way of GO does not move the latest instant", async () => {
+  test("S20: a launcher that is stopped on the way of GO does not move the latest instant", async () => {
     const launcher = await start({ count: 1 });
     const { requests, ran } = witnessed(1);
     const armed = await launcher.ready(requests[0] as ProcessArm);
@@ -166,7 +166,7 @@ describe("S23: the gate", () => {
     expect([await outcome, ran()]).toEqual(["late", 0]);
   });
 
-  it("a gate that somebody kills is reported lost, and GO finds it gone", async () => {
+  test("a gate that somebody kills is reported lost, and GO finds it gone", async () => {
     const launcher = shared();
     const armed = await launcher.ready(witnessed(1).requests[0] as ProcessArm);
     process.kill(armed.holder.pid, "SIGKILL");
@@ -175,7 +175,7 @@ describe("S23: the gate", () => {
     expect(await launcher.port.go(armed, Date.now() + 60_000)).toBe("gone");
   });
 
-  it("a gate that somebody kills after GO, before it obeyed, never ran", async () => {
+  test("a gate that somebody kills after GO, before it obeyed, never ran", async () => {
     const launcher = shared();
     const { requests, ran } = witnessed(1);
     const armed = await launcher.ready(requests[0] as ProcessArm);
@@ -188,7 +188,7 @@ describe("S23: the gate", () => {
 });
 
 describe("S23: nobody is left to say GO", () => {
-  it("SIGKILL of the launcher: 200 gates gone, none ran, each reported lost", async () => {
+  test("SIGKILL of the launcher: 200 gates gone, none ran, each reported lost", async () => {
     const launcher = await start();
     const { requests, ran } = witnessed(200);
     const armed = await Promise.all(requests.map(launcher.ready));
@@ -201,7 +201,7 @@ describe("S23: nobody is left to say GO", () => {
     expect(await launcher.port.go(armed[0] as Armed, Date.now() + 60_000)).toBe("gone");
   });
 
-  it("SIGKILL of the daemon: launcher and 100 gates gone, none ran", async () => {
+  test("SIGKILL of the daemon: launcher and 100 gates gone, none ran", async () => {
     const it = await daemon();
     const { requests, ran } = witnessed(100);
     const armed = (await it.ask({ do: "arm", requests })) as readonly Armed[];
@@ -212,7 +212,7 @@ describe("S23: nobody is left to say GO", () => {
     expect(ran()).toBe(0);
   });
 
-  it("G3: with the launcher stopped when the daemon dies, gates wait, and end without running when it goes on", async () => {
+  test("G3: with the launcher stopped when the daemon dies, gates wait, and end without running when it goes on", async () => {
     const it = await daemon();
     const { requests, ran } = witnessed(20);
     const armed = (await it.ask({ do: "arm", requests })) as readonly Armed[];
@@ -224,7 +224,7 @@ describe("S23: nobody is left to say GO", () => {
     expect(ran()).toBe(0);
   });
 
-  it("a gate found by the next daemon is ended, never having run", async () => {
+  test("a gate found by the next daemon is ended, never having run", async () => {
     const it = await daemon();
     const { requests, ran } = witnessed(1);
     const [armed] = (await it.ask({ do: "arm", requests })) as readonly [Armed];
@@ -239,7 +239,7 @@ describe("S23: nobody is left to say GO", () => {
     expect(ran()).toBe(0);
   });
 
-  it("S29: SIGKILL of the daemon leaves a released run alone, and the next daemon adopts it", async () => {
+  test("S29: SIGKILL of the daemon leaves a released run alone, and the next daemon adopts it", async () => {
     const it = await daemon();
     const request = shellRequest("exec sleep 1000");
     const [armed] = (await it.ask({ do: "arm", requests: [request] })) as readonly [Armed];
@@ -257,7 +257,7 @@ describe("S23: nobody is left to say GO", () => {
 const hasBash = fs.existsSync("/bin/bash");
 
 describe(`the gate's script in another shell${hasBash ? "" : " (skipped: there is no bash)"}`, () => {
-  it.skipIf(!hasBash).each<[name: string, line: string, code: number, said: string]>([
+  test.skipIf(!hasBash).each<[name: string, line: string, code: number, said: string]>([
     ["GO in time", goLine(Number.MAX_SAFE_INTEGER), 0, "READY\nEXEC\n"],
     ["GO too late", goLine(0), 125, "READY\nLATE\n"],
     ["another word", "NO 9999999999999\n", 125, "READY\n"],
@@ -291,7 +291,7 @@ describe(`the gate's script in another shell${hasBash ? "" : " (skipped: there i
 });
 
 describe("the command's words are arguments and nothing else", () => {
-  it.each<[name: string, argument: string]>([
+  test.each<[name: string, argument: string]>([
     ["a substitution", "$(touch /tmp/kron-was-here)"],
     ["quotes", `'"\\`],
     ["nothing", ""],

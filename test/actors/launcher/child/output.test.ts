@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { OutputCap } from "../../../../src/actors/launcher/child/output-cap.js";
 import type { OutputPlan, ProcessArm } from "../../../../src/actors/launcher/port.js";
 import { eventually, isAlive, isRoot, sharedLauncher, shellRequest, testLaunchers } from "../../../support/launcher.js";
@@ -28,7 +28,7 @@ function sizeOf(directory: string, name = "out"): number {
 }
 
 describe("a run's output file", () => {
-  it("holds both streams in order, belongs to the daemon's directory, and is nobody else's to read", async () => {
+  test("holds both streams in order, belongs to the daemon's directory, and is nobody else's to read", async () => {
     const launcher = shared();
     const directory = path.join(temporary(), "made", "on demand");
     const armed = await launcher.run(shellRequest("echo a; echo b >&2; echo c", { output: filePlan(directory) }));
@@ -39,14 +39,14 @@ describe("a run's output file", () => {
     ]);
   });
 
-  it("an aborted gate leaves none", async () => {
+  test("an aborted gate leaves none", async () => {
     const launcher = shared();
     const directory = temporary();
     await launcher.port.abort(await launcher.ready(shellRequest("exit", { output: filePlan(directory) })));
     expect(fs.readdirSync(directory)).toEqual([]);
   });
 
-  it("a gate that came too late leaves none", async () => {
+  test("a gate that came too late leaves none", async () => {
     const launcher = shared();
     const directory = temporary();
     const armed = await launcher.ready(shellRequest("exit", { output: filePlan(directory) }));
@@ -54,7 +54,7 @@ describe("a run's output file", () => {
     expect(fs.readdirSync(directory)).toEqual([]);
   });
 
-  it("of many runs the newest stay", async () => {
+  test("of many runs the newest stay", async () => {
     const launcher = shared();
     const directory = temporary();
     for (const name of ["a", "b", "c", "d"]) {
@@ -73,7 +73,7 @@ const MANY_LINES = "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); do
 const ALL_LINES = Array.from({ length: 20_000 }, (_, i) => `line ${i}\n`).join("");
 
 describe("S29: at the cap the middle is dropped with a note", () => {
-  it("a finished run keeps its beginning and its end, and says how much is missing", async () => {
+  test("a finished run keeps its beginning and its end, and says how much is missing", async () => {
     const launcher = shared();
     const directory = temporary();
     const armed = await launcher.run(shellRequest(MANY_LINES, { output: filePlan(directory) }));
@@ -87,7 +87,7 @@ describe("S29: at the cap the middle is dropped with a note", () => {
     expect(fs.readdirSync(directory)).toEqual(["out"]);
   });
 
-  it("what just fits is left as it is", async () => {
+  test("what just fits is left as it is", async () => {
     const launcher = shared();
     const directory = temporary();
     const armed = await launcher.run(
@@ -97,7 +97,7 @@ describe("S29: at the cap the middle is dropped with a note", () => {
     expect(read(directory)).toBe(ALL_LINES);
   });
 
-  it("R10: a job that floods the disk is held near its cap while it runs", async () => {
+  test("R10: a job that floods the disk is held near its cap while it runs", async () => {
     const launcher = shared();
     const directory = temporary();
     const maxBytes = 1_000_000;
@@ -113,7 +113,7 @@ describe("S29: at the cap the middle is dropped with a note", () => {
     expect([read(directory).slice(0, 7), read(directory).slice(-6)]).toEqual(["first\nx", "xlast\n"]);
   });
 
-  it("an adopted run's output is capped again", async () => {
+  test("an adopted run's output is capped again", async () => {
     const first = await start();
     const directory = temporary();
     const plan = filePlan(directory, { maxBytes: 1_000_000 });
@@ -135,7 +135,7 @@ describe("S29: at the cap the middle is dropped with a note", () => {
     await eventually(() => sizeOf(directory) <= 1_000_200, "the final form");
   });
 
-  it("a run that ended while nobody looked gets its final form when the next daemon asks for it", async () => {
+  test("a run that ended while nobody looked gets its final form when the next daemon asks for it", async () => {
     const first = await start();
     const directory = temporary();
     const plan = filePlan(directory);
@@ -152,7 +152,7 @@ describe("S29: at the cap the middle is dropped with a note", () => {
     await eventually(() => sizeOf(directory) < 10_200, "the final form");
   });
 
-  it("on_excess kill ends the run, tree and all, and says why", async () => {
+  test("on_excess kill ends the run, tree and all, and says why", async () => {
     const launcher = shared();
     const directory = temporary();
     const request = shellRequest("trap '' TERM; yes", {
@@ -175,7 +175,7 @@ describe("S29: a file system without holes", () => {
   const mounted = temporaryMount();
   afterAll(() => void (mounted !== null && spawnSync("umount", [mounted]).status === 0 && fs.rmdirSync(mounted)));
 
-  it.skipIf(mounted === null)(
+  test.skipIf(mounted === null)(
     `beginning, end and count survive repeated cutting${mounted === null ? " (skipped: no ramfs can be mounted)" : ""}`,
     async () => {
       const directory = mounted ?? "";
@@ -214,7 +214,7 @@ function temporaryMount(): string | null {
 }
 
 describe("other places for output", () => {
-  it.each<[to: "inherit" | "discard", output: ProcessArm["output"], target: RegExp]>([
+  test.each<[to: "inherit" | "discard", output: ProcessArm["output"], target: RegExp]>([
     ["discard", { to: "discard" }, /^\/dev\/null$/],
     ["inherit", { to: "inherit" }, new RegExp(`^${fs.readlinkSync("/proc/self/fd/1").replace(/[[\]]/g, "\\$&")}$`)],
   ])("%s", async (_, output, target) => {
@@ -228,7 +228,7 @@ describe("other places for output", () => {
   });
 
   const hasLogger = fs.existsSync("/usr/bin/logger");
-  it.skipIf(!hasLogger)(
+  test.skipIf(!hasLogger)(
     `syslog: a logger that lives as long as the job, also without us${hasLogger ? "" : " (skipped: no logger)"}`,
     async () => {
       const launcher = await start();

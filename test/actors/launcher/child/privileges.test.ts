@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Account, Accounts } from "../../../../src/actors/launcher/child/accounts.js";
 import { type Identity, resolveIdentity, verifyIdentity } from "../../../../src/actors/launcher/child/privileges.js";
 
@@ -11,7 +11,7 @@ function wanted(more: Partial<Account>, wantedGid = gid): Identity {
 }
 
 describe("S23: what the kernel says of a process is compared with what it should be", () => {
-  it.each<[name: string, identity: Identity, complaint: RegExp]>([
+  test.each<[name: string, identity: Identity, complaint: RegExp]>([
     ["another user", wanted({ uid: uid + 1 }), /^its uids are /],
     ["another group", wanted({}, gid + 1), /^its gids are /],
     ["a group that is missing", wanted({ groups: [gid, 987_654] }), /^its groups are /],
@@ -19,18 +19,18 @@ describe("S23: what the kernel says of a process is compared with what it should
     expect(verifyIdentity(process.pid, identity)).toMatch(complaint);
   });
 
-  it("a process that cannot be looked at is not believed", () => {
+  test("a process that cannot be looked at is not believed", () => {
     expect(verifyIdentity(2 ** 22 + 1, wanted({}))).toBe("the process cannot be looked at");
   });
 
-  it("what was not dropped keeps the daemon's own groups", () => {
+  test("what was not dropped keeps the daemon's own groups", () => {
     expect(verifyIdentity(process.pid, { ...wanted({ groups: [] }), prefix: [] })).toBeNull();
   });
 });
 
 describe("who may become whom", () => {
   const nobody = { uid: 65_534, gid: 65_534 };
-  it.each<[name: string, user: string | null, group: string | null, outcome: string]>([
+  test.each<[name: string, user: string | null, group: string | null, outcome: string]>([
     ["nobody asked: one stays what one is", null, null, "as it is"],
     ["oneself by number", "65534", "65534", "verified"],
     ["somebody else", "root", null, "privilege-drop-failed"],
@@ -43,7 +43,7 @@ describe("who may become whom", () => {
     expect(identity.ok ? identity.value.prefix : []).toEqual([]);
   });
 
-  it("root drops everything, in the order that leaves nothing behind", async () => {
+  test("root drops everything, in the order that leaves nothing behind", async () => {
     const identity = await resolveIdentity(new Accounts(), { uid: 0, gid: 0 }, "nobody", null);
     expect(identity.ok && identity.value.prefix.slice(1)).toEqual([
       "--reuid=65534",
@@ -53,7 +53,7 @@ describe("who may become whom", () => {
     ]);
   });
 
-  it("what is known about an account is asked once, until a surprise", async () => {
+  test("what is known about an account is asked once, until a surprise", async () => {
     const accounts = new Accounts();
     const first = accounts.userOf("nobody");
     expect(accounts.userOf("nobody")).toBe(first);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   type SimulatedBehaviour,
   SimulatedHost,
@@ -28,7 +28,7 @@ function listen(launcher: SimulatedLauncher): RunnerEvent[] {
 }
 
 describe("the simulated host", () => {
-  it("S23: when the daemon dies its gates are gone, and never ran", async () => {
+  test("S23: when the daemon dies its gates are gone, and never ran", async () => {
     const { host, launcher, soon } = world({ runMs: 10, exitCode: 0 });
     const gate = await armed(launcher);
     launcher.die();
@@ -38,7 +38,7 @@ describe("the simulated host", () => {
     expect(host.executions).toEqual([]);
   });
 
-  it("when a launcher process is replaced, gates are lost and runs end without a code", async () => {
+  test("when a launcher process is replaced, gates are lost and runs end without a code", async () => {
     const { clock, launcher, soon } = world({ runMs: 10, exitCode: 3 });
     const events = listen(launcher);
     const gate = await armed(launcher);
@@ -52,7 +52,7 @@ describe("the simulated host", () => {
     expect(await launcher.go(await armed(launcher), soon)).toBe("started");
   });
 
-  it("a reboot leaves nothing, not even the numbers", async () => {
+  test("a reboot leaves nothing, not even the numbers", async () => {
     const { host, launcher, soon } = world({ runMs: null, exitCode: 0 });
     const run = await armed(launcher);
     await launcher.go(run, soon);
@@ -61,7 +61,7 @@ describe("the simulated host", () => {
     expect([host.running, host.executions.length]).toEqual([[], 1]);
   });
 
-  it("S25: what nothing can end is reported as a survivor, after the bound", async () => {
+  test("S25: what nothing can end is reported as a survivor, after the bound", async () => {
     const { clock, launcher, soon } = world({ runMs: null, exitCode: 0, isUnkillable: true });
     const run = await armed(launcher);
     await launcher.go(run, soon);
@@ -70,7 +70,7 @@ describe("the simulated host", () => {
     expect(await ended).toEqual({ survivors: [run.holder.pid], wasKilled: true });
   });
 
-  it("a run may end by a signal of its own", async () => {
+  test("a run may end by a signal of its own", async () => {
     const { clock, launcher, soon } = world({ runMs: 10, exitCode: 0, signal: "SIGSEGV" });
     const events = listen(launcher);
     await launcher.go(await armed(launcher), soon);
@@ -78,7 +78,7 @@ describe("the simulated host", () => {
     expect(events).toMatchObject([{ kind: "ended", ending: { kind: "exited", code: null, signal: "SIGSEGV" } }]);
   });
 
-  it("a gate may take its time; a launcher that dies meanwhile makes none", async () => {
+  test("a gate may take its time; a launcher that dies meanwhile makes none", async () => {
     const { clock, host, launcher } = world({ runMs: 10, exitCode: 0, armMs: 500 });
     const [made, unmade] = [launcher.arm(shellRequest("slow")), host.launcher()];
     const lost = unmade.arm(shellRequest("never"));
@@ -87,7 +87,7 @@ describe("the simulated host", () => {
     expect([(await made).ok, await lost]).toMatchObject([true, { ok: false, error: { code: "launcher-unavailable" } }]);
   });
 
-  it("S23: contact lost at the release: unconfirmed, and nothing ran", async () => {
+  test("S23: contact lost at the release: unconfirmed, and nothing ran", async () => {
     const { host, launcher, soon } = world({ runMs: 10, exitCode: 0, isStartLost: true });
     const gate = await armed(launcher);
     expect(await launcher.go(gate, soon)).toBe("unconfirmed");
@@ -95,7 +95,7 @@ describe("the simulated host", () => {
     expect(await launcher.go(gate, soon)).toBe("gone");
   });
 
-  it("a witness sees starts and ends as they happen, also those of a reboot", async () => {
+  test("a witness sees starts and ends as they happen, also those of a reboot", async () => {
     const clock = new SimulatedClock({ startAt: Date.UTC(2026, 10, 18) });
     const seen: string[] = [];
     const host = new SimulatedHost(clock, () => ({ runMs: 10, exitCode: 0 }), {

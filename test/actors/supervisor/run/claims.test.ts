@@ -1,7 +1,7 @@
 /** Claims that were worked out ahead, in the second in which they are due: many of them, and what comes in between. */
 import { describe, expect, test } from "vitest";
 import type { SupervisorPorts } from "../../../../src/actors/supervisor/port.js";
-import { MINUTE_MS, SECOND_MS } from "../../../../src/core/time/instant.js";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/core/time/instant.js";
 import { InspectHub } from "../../../../src/krond/inspect/hub.js";
 import { clientOn, TestWire } from "../../../krond/inspect/wire.js";
 import { job, START, World } from "../world.js";
@@ -36,17 +36,39 @@ function committing(around: (commit: Commit) => Commit) {
 }
 
 describe("a second with many claims", () => {
-  test("S31: they are one commit", async () => {
+  /** A thousand need several turns of the loop to come together. */
+  test.each([200, 1_000])("S31: %i of them are one commit", async (count) => {
     const commits: number[] = [];
     const between = committing((commit) => (term, batch) => {
       if (world.clock.now() === DUE_AT) commits.push(batch.documents?.length ?? 0);
       return commit(term, batch);
     });
     const world: World = new World({ between });
-    await world.boot(names(200).map((identity) => job(identity, "1 * * * *")));
+    await world.boot(names(count).map((identity) => job(identity, "1 * * * *")));
     await world.pass(DUE_AT - START);
-    expect(commits).toEqual([200]);
-    expect(names(200).filter((identity) => world.starts(identity).join() !== DUE)).toEqual([]);
+    expect(commits).toEqual([count]);
+    expect(names(count).filter((identity) => world.starts(identity).join() !== DUE)).toEqual([]);
+  });
+
+  test("S31: where each turn of the loop brings another claim, the first of them waits for eight", async () => {
+    const [count, most] = [60, 9];
+    const commits: number[] = [];
+    const between = committing((commit) => (term, batch) => {
+      if (batch.claims !== undefined) commits.push(batch.claims.length);
+      return commit(term, batch);
+    });
+    const world = new World({ between });
+    await world.boot(names(count).map((identity) => job(identity, "1 * * * *")));
+    const begun = [];
+    for (const identity of names(count)) {
+      begun.push(world.supervisor.runNow(identity));
+      await turns(1);
+    }
+    await world.settle();
+    expect((await Promise.all(begun)).every(({ ok }) => ok)).toBe(true);
+    expect(commits[0]).toBeGreaterThan(1);
+    expect(commits[0]).toBeLessThanOrEqual(most);
+    expect(commits.reduce((sum, each) => sum + each, 0)).toBe(count);
   });
 
   test("S6: jobs that wait for gates when the clock is set back do not ask for them over and over", async () => {
@@ -138,6 +160,103 @@ describe("what is worked out ahead", () => {
     expect(world.starts("a")).toEqual([DUE]);
     expect(read).toEqual(expected);
   });
+});
+
+describe("slots that are no periods", () => {
+  /** The seconds in which a document is read. */
+  function reading() {
+    const readIn: string[] = [];
+    const between = (ports: SupervisorPorts): SupervisorPorts => {
+      const get = ports.store.get.bind(ports.store);
+      const watched = (identity: string) => {
+        readIn.push(new Date(world.clock.now()).toISOString().slice(0, 19));
+        return get(identity);
+      };
+      return { ...ports, store: Object.assign(ports.store, { get: watched }) };
+    };
+    const world: World = new World({ between });
+    return { readIn, world };
+  }
+
+  test("S23: those of an interval are made ready ahead of their second", async () => {
+    const { readIn, world } = reading();
+    await world.boot([job("a", "@every 20s")]);
+    await passTo(world, START + 5 * MINUTE_MS);
+    const seconds = new Set(world.starts("a"));
+    expect([seconds.size > 10, seconds.size]).toEqual([true, world.starts("a").length]);
+    expect(readIn.length).toBeGreaterThan(10);
+    // What is read in the second itself was not ready.
+    expect(readIn.filter((second) => seconds.has(second))).toEqual([]);
+  });
+
+  test("S23: and as soon as it is known what comes next, where that is in less than five seconds", async () => {
+    const world = new World({ behaviour: () => ({ runMs: 100 }) });
+    await world.boot([job("a", "@every 2s")]);
+    const armed: number[] = [];
+    for (let at = START + 30 * SECOND_MS; at < START + MINUTE_MS; at += 2 * SECOND_MS) {
+      await passTo(world, at, 100);
+      await passTo(world, world.clock.now() + 1_500, 100);
+      armed.push(world.supervisor.status().armed);
+    }
+    expect(new Set(armed)).toEqual(new Set([1]));
+    expect(world.starts("a").length).toBeGreaterThan(20);
+    expect(new Set(world.starts("a")).size).toBe(world.starts("a").length);
+  });
+
+  test("S41: what a hint plans is made ready; when another one is heard, its gate is closed and nothing of it is claimed", async () => {
+    const world = new World();
+    await world.boot([job("a", "0 0 1 1 *")]);
+    const now = world.clock.now();
+    const hint = (nextRunAt: number) =>
+      ({ kind: "oneshot", nextRunAt, expiresAt: now + 10 * MINUTE_MS, reason: "" }) as const;
+    expect(await world.supervisor.hint("a", hint(now + 30 * SECOND_MS))).toBe("set");
+    await passTo(world, now + 27 * SECOND_MS);
+    expect(world.supervisor.status().armed).toBe(1);
+    expect(await world.supervisor.hint("a", hint(now + 60 * SECOND_MS))).toBe("set");
+    await passTo(world, now + 40 * SECOND_MS);
+    expect([world.supervisor.status().armed, world.starts("a")]).toEqual([0, []]);
+    await passTo(world, now + 62 * SECOND_MS);
+    expect(world.starts("a")).toHaveLength(1);
+  });
+
+  test("S43: a further attempt is made ready too, and is given up with its gate when the job is paused", async () => {
+    const world = new World({ behaviour: () => ({ exitCode: 1 }) });
+    await world.boot([job("a", "1 * * * *", { retry: { limit: 3, backoff: "20s" } })]);
+    await passTo(world, DUE_AT + SECOND_MS);
+    while (world.supervisor.status().armed === 0) await passTo(world, world.clock.now() + SECOND_MS);
+    expect([world.starts("a").length, world.clock.now() > DUE_AT + 10 * SECOND_MS]).toEqual([1, true]);
+    await world.supervisor.pause("a", DUE_AT + HOUR_MS, "lunch", false);
+    await passTo(world, world.clock.now() + MINUTE_MS);
+    expect([world.starts("a").length, world.supervisor.status().armed]).toEqual([1, 0]);
+  });
+});
+
+test("S23: a job whose second comes while a message waits for its turn hears that first, and nobody ends", async () => {
+  const world = new World();
+  // So many that the last of them has to wait.
+  const others = names(80);
+  const jobs = others.map((identity) => job(identity, "0 0 1 1 *"));
+  await world.boot([...jobs, job("x", "1 * * * *", { policy: { concurrency: "allow" } })]);
+  await passTo(world, DUE_AT - 1);
+  const asked = [...others, "x"].map((identity) => world.supervisor.runNow(identity));
+  world.clock.advance(1);
+  await passTo(world, DUE_AT + 2 * SECOND_MS, 100);
+  expect([world.fatal, world.starts("x").length]).toEqual([null, 2]);
+  expect((await Promise.all(asked)).every(({ ok }) => ok)).toBe(true);
+});
+
+test("S23: slots leave half of the room to what is due now", async () => {
+  const world = new World({ maxArmed: 4 });
+  const jobs = names(6).map((identity) => job(identity, "@every 5s"));
+  await world.boot(jobs, { maxArmed: 4 });
+  let most = 0;
+  for (let step = 0; step < 200; step += 1) {
+    await passTo(world, world.clock.now() + 100, 100);
+    // Between their seconds, when nothing is being started.
+    if (world.clock.now() % SECOND_MS === 500) most = Math.max(most, world.supervisor.status().armed);
+  }
+  expect(most).toBe(2);
+  expect(names(6).every((identity) => world.starts(identity).length > 2)).toBe(true);
 });
 
 test("S31: told to stop while what was in no hurry is being written, the daemon stops", async () => {

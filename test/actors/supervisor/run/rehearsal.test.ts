@@ -66,7 +66,13 @@ function stageOf(play: Play): Stage {
   const { chosenAt, periodId } = decide(scope.compiled, NOMINAL_AT);
   if (chosenAt === null) throw new Error("every one of these periods has a chosen time");
   const holder = { kind: "process", pid: 77, startTicks: 5, bootId: "boot" } as const;
-  const stage = { scope, nominalAt: NOMINAL_AT, gate: { attemptId: "attempt", periodId }, forAt: chosenAt, holder };
+  const stage = {
+    scope,
+    nominalAt: NOMINAL_AT,
+    gate: { attemptId: "attempt", source: null, periodId },
+    forAt: chosenAt,
+    holder,
+  };
   return { ...stage, document: documentOf(play, chosenAt) };
 }
 

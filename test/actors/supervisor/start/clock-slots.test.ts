@@ -80,3 +80,66 @@ test("S40: a slot that was claimed ahead of time is not claimed again, and what 
   expect(world.starts("every")).toEqual(["14:00:00", "15:00:00", "16:00:00"].map((time) => `2026-03-01T${time}`));
   expect(world.fatal).toBeNull();
 });
+
+describe("a clock that is set back by less than an hour", () => {
+  const WAITED_FOR_MS = 2 * MINUTE_MS;
+
+  /** From the step until the job runs again, at most. */
+  async function waitAfter(backMs: number, how: "running" | "restarted"): Promise<{ waitMs: number; slots: string[] }> {
+    const world = new World({ startAt: at(NOW), behaviour: () => ({ runMs: 1_000 }) });
+    const definitions = [job("every", "@every 20s")];
+    await world.boot(definitions);
+    await world.pass(5 * MINUTE_MS);
+    if (how === "restarted") world.kill();
+    world.clock.jump(-backMs);
+    if (how === "restarted") await world.boot(definitions);
+    const before = world.begun.length;
+    let waitMs = 0;
+    for (; waitMs <= HOUR_MS && world.begun.length === before; waitMs += SECOND_MS) await world.pass(SECOND_MS);
+    // Until long after the instants that had been before: each slot is run at most once.
+    await world.pass(backMs + 5 * MINUTE_MS);
+    expect(world.fatal).toBeNull();
+    return { waitMs, slots: world.begun.map(({ periodId }) => periodId) };
+  }
+
+  test.each<[number, "running" | "restarted"]>([
+    [10 * SECOND_MS, "running"],
+    [WAITED_FOR_MS - SECOND_MS, "running"],
+    [WAITED_FOR_MS + 30 * SECOND_MS, "running"],
+    [4 * MINUTE_MS, "running"],
+    [4 * MINUTE_MS, "restarted"],
+    [59 * MINUTE_MS, "running"],
+    [59 * MINUTE_MS, "restarted"],
+  ])("S40: by %i ms, daemon %s: an interval goes on, and no slot is run twice", async (backMs, how) => {
+    const { waitMs, slots } = await waitAfter(backMs, how);
+    const longest = 20 * SECOND_MS + 2 * SECOND_MS + (backMs > WAITED_FOR_MS ? 0 : backMs);
+    expect(waitMs).toBeLessThanOrEqual(longest);
+    expect(new Set(slots).size).toBe(slots.length);
+  });
+
+  test("S43: a retry that was planned comes as long after its failure as it was to", async () => {
+    const retry = { limit: 3, backoff: "60s", max_backoff: "60s" };
+    const world = new World({ startAt: at(NOW), behaviour: () => ({ runMs: 1_000, exitCode: 1 }) });
+    await world.boot([job("daily", "1 12 * * *", { retry })]);
+    await world.pass(MINUTE_MS + 10 * SECOND_MS);
+    expect(world.starts("daily")).toEqual(["2026-03-01T12:01:00"]);
+    world.clock.jump(-50 * MINUTE_MS);
+    await world.pass(70 * SECOND_MS);
+    expect(world.starts("daily")).toHaveLength(2);
+    await world.pass(HOUR_MS, 10 * SECOND_MS);
+    expect(world.starts("daily")).toHaveLength(4);
+    expect(world.fatal).toBeNull();
+  });
+
+  test("S17: what passed in a pause is not run for it", async () => {
+    const world = new World({ startAt: at(NOW), behaviour: () => ({ runMs: 1_000 }) });
+    await world.boot([job("often", "* * * * *", { policy: { deadline: "1h" } })]);
+    await world.pass(MINUTE_MS);
+    await world.supervisor.pause("often", at(NOW) + 30 * MINUTE_MS, "r");
+    await world.pass(31 * MINUTE_MS, 10 * SECOND_MS);
+    const before = world.begun.length;
+    world.clock.jump(-20 * MINUTE_MS);
+    await world.pass(10 * MINUTE_MS, 10 * SECOND_MS);
+    expect(world.begun.length).toBe(before);
+  });
+});

@@ -1,5 +1,5 @@
 /** What becomes of facts in the ledger, and in the lines of the log that tell them. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { eventOfFact } from "../../../../src/actors/supervisor/write/events.js";
 import { ledgerRecordOf } from "../../../../src/actors/supervisor/write/ledger-text.js";
 import { define, pause, resume, retire, rewind } from "../../../../src/core/state/definition-transitions.js";
@@ -9,7 +9,7 @@ import { claimPeriod, claimSlot, closePeriod } from "../../../../src/core/state/
 import { completeRun } from "../../../../src/core/state/run-transitions.js";
 import { readLedgerEntry } from "../../../../src/core/why/records.js";
 import { supervisorFields } from "../../../../src/krond/log/event-lines.js";
-import { rowsOf } from "../../../../src/krond/state/history.js";
+import { rowsOf } from "../../../../src/operations/records/history.js";
 import { at, decisionOf, IDENTITY } from "../../../support/scheduling.js";
 
 /** Not a whole second: as every clock is read. */
@@ -74,26 +74,26 @@ function finerTimesIn(value: unknown): readonly string[] {
 }
 
 describe("S1: what is written of a fact has whole seconds; only a slot's own instant may be finer (S40)", () => {
-  it.each(ROWS)("%s: in the ledger", (_kind, facts, slots) => {
+  test.each(ROWS)("%s: in the ledger", (_kind, facts, slots) => {
     const texts = facts.map((fact) => JSON.parse(ledgerRecordOf(fact, EMPTY, null).text) as unknown);
     expect(texts.length).toBeGreaterThan(0);
     expect(finerTimesIn(texts)).toEqual(slots);
   });
 
-  it.each(ROWS)("%s: in the log", (_kind, facts, slots) => {
+  test.each(ROWS)("%s: in the log", (_kind, facts, slots) => {
     const lines = facts.map((fact) => supervisorFields(eventOfFact(fact, null)));
     expect(lines.map(({ time }) => time)).toEqual(facts.map(() => SECOND));
     expect(finerTimesIn(lines)).toEqual(slots);
   });
 
-  it.each(ROWS)("%s: in the history", (_kind, facts, slots) => {
+  test.each(ROWS)("%s: in the history", (_kind, facts, slots) => {
     const entries = facts.flatMap((fact) => readLedgerEntry(ledgerRecordOf(fact, EMPTY, null)) ?? []);
     expect(finerTimesIn(rowsOf(entries))).toEqual(slots);
   });
 });
 
 describe("S36: the records of one run", () => {
-  it("the record of its start and that of its end name the same start", () => {
+  test("the record of its start and that of its end name the same start", () => {
     const [start] = claimSlot(EMPTY, { source: "manual", slotAt: at(SLOT), ...PROCESS, aftermath: null }, NOW).facts;
     const [end] = completeRun(slot, slotRun, ENDING, NOW + 5000, LIMIT).facts;
     const texts = [start, end].map((fact) => {
@@ -105,7 +105,7 @@ describe("S36: the records of one run", () => {
     ]);
   });
 
-  it("the instant itself stays in the key: two changes within a second are two records", () => {
+  test("the instant itself stays in the key: two changes within a second are two records", () => {
     const changes = [NOW, NOW + 1].flatMap((now) => pause(EMPTY, NOW + 90_000, "x", now).facts);
     expect(changes.map((fact) => ledgerRecordOf(fact, EMPTY, null).at)).toEqual([NOW, NOW + 1]);
   });

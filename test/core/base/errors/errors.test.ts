@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { spawnErrorCode } from "../../../../src/core/base/errors/errno.js";
 import { exitStatusOf } from "../../../../src/core/base/errors/exit-status.js";
 import { errorFields, errorLevel, problemFields } from "../../../../src/core/base/errors/fields.js";
@@ -8,11 +8,11 @@ import { ERROR_CATEGORIES, ERRORS, type ErrorCode, errorKind } from "../../../..
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 describe("registry", () => {
-  it.each(ERROR_CATEGORIES)("ERROR-MODEL categories: %s has codes", (category) => {
+  test.each(ERROR_CATEGORIES)("ERROR-MODEL categories: %s has codes", (category) => {
     expect(CODES.some((code) => errorKind(code).category === category)).toBe(true);
   });
 
-  it.each<[row: string, code: ErrorCode, category: string, fatal: boolean]>([
+  test.each<[row: string, code: ErrorCode, category: string, fatal: boolean]>([
     ["syntax is invalid", "cron-syntax", "ConfigurationError", false],
     ["required fields missing", "field-missing", "ConfigurationError", false],
     ["unknown distribution", "distribution-unknown", "ConfigurationError", false],
@@ -44,11 +44,11 @@ describe("registry", () => {
     expect([errorKind(code).category, errorKind(code).fatal]).toEqual([category, fatal]);
   });
 
-  it("ERROR-MODEL: every fatal error is logged at level error", () => {
+  test("ERROR-MODEL: every fatal error is logged at level error", () => {
     expect(CODES.filter((code) => errorKind(code).fatal && errorKind(code).level !== "error")).toEqual([]);
   });
 
-  it("ERROR-MODEL: bad input, decisions and executions never end the daemon", () => {
+  test("ERROR-MODEL: bad input, decisions and executions never end the daemon", () => {
     const harmless = ["ConfigurationError", "ValidationError", "SchedulingError", "ConstraintError", "ExecutionError"];
     expect(CODES.filter((code) => errorKind(code).fatal && harmless.includes(errorKind(code).category))).toEqual([]);
   });
@@ -64,7 +64,7 @@ describe("error lines", () => {
     cause,
   });
 
-  it("ERROR-MODEL logging contract: identity, period_id, component, error_type, operation, message", () => {
+  test("ERROR-MODEL logging contract: identity, period_id, component, error_type, operation, message", () => {
     expect(errorFields(error, { component: "scheduler", operation: "tick" })).toEqual({
       identity: "a/b",
       period_id: "2026-03-01T00:00:00Z",
@@ -77,7 +77,7 @@ describe("error lines", () => {
     });
   });
 
-  it("ERROR-MODEL logging contract: the keys are there even where they do not apply", () => {
+  test("ERROR-MODEL logging contract: the keys are there even where they do not apply", () => {
     const bare = new KronError("lock-held", "held", { component: "persist", operation: "lock" });
     expect(errorFields(bare, { component: "scheduler", operation: "boot", identity: "x" })).toMatchObject({
       identity: "x",
@@ -85,7 +85,7 @@ describe("error lines", () => {
     });
   });
 
-  it("ERROR-MODEL: what is no known failure is an internal invariant violation", () => {
+  test("ERROR-MODEL: what is no known failure is an internal invariant violation", () => {
     expect(errorFields(new Error("invariant broken: x"), { component: "scheduler", operation: "tick" })).toMatchObject({
       error_type: "SchedulingError",
       operation: "tick",
@@ -94,7 +94,7 @@ describe("error lines", () => {
     expect(errorFields("text", { component: "scheduler", operation: "tick" }).message).toBe("text");
   });
 
-  it("ERROR-MODEL: bad input says where it is", () => {
+  test("ERROR-MODEL: bad input says where it is", () => {
     const problem = { code: "duration-negative", message: "is negative", path: ["jobs", 3, "window"] } as const;
     expect(problemFields(problem, { component: "config", operation: "load" })).toMatchObject({
       error_type: "ConfigurationError",
@@ -102,14 +102,14 @@ describe("error lines", () => {
     });
   });
 
-  it("levels follow the registry", () => {
+  test("levels follow the registry", () => {
     const unconfirmed = new KronError("start-unconfirmed", "x", { component: "executor", operation: "recover" });
     expect([errorLevel(error), errorLevel(unconfirmed), errorLevel("?")]).toEqual(["error", "warn", "error"]);
   });
 });
 
 describe("tables", () => {
-  it.each([
+  test.each([
     ["ENOENT", "command-not-found"],
     ["EACCES", "command-not-executable"],
     ["EAGAIN", "fork-failed"],
@@ -123,7 +123,7 @@ describe("tables", () => {
     expect(spawnErrorCode(errno)).toBe(code);
   });
 
-  it.each<[code: ErrorCode, status: number]>([
+  test.each<[code: ErrorCode, status: number]>([
     ["cron-syntax", 2],
     ["window-overlap", 2],
     ["config-unreadable", 2],

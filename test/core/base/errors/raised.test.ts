@@ -1,7 +1,7 @@
 /** ERROR-MODEL: every kind of error that is named is either raised somewhere, or it is said why it cannot be. */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ERRORS, type ErrorCode, errorKind } from "../../../../src/core/base/errors/registry.js";
 
 const SOURCES = path.resolve(import.meta.dirname, "../../../../src");
@@ -19,12 +19,12 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 const raised = codesNamedIn(SOURCES);
 
 describe("ERROR-MODEL: what is named, and what is raised", () => {
-  it("a code that nothing raises says why, and one that says why is raised by nothing", () => {
+  test("a code that nothing raises says why, and one that says why is raised by nothing", () => {
     const silent = CODES.filter((code) => !raised.has(code));
     expect(silent).toEqual(CODES.filter((code) => errorKind(code).never !== undefined));
   });
 
-  it.each(CODES.filter((code) => errorKind(code).never !== undefined))(
+  test.each(CODES.filter((code) => errorKind(code).never !== undefined))(
     "%s: what takes its place is named, and raised",
     (code) => {
       const inItsPlace = CODES.filter((other) => errorKind(code).never?.includes(other) === true);
@@ -33,7 +33,7 @@ describe("ERROR-MODEL: what is named, and what is raised", () => {
     },
   );
 
-  it("ERROR-MODEL ConstraintError: static trouble is a ValidationError, dynamic trouble a SchedulingError", () => {
+  test("ERROR-MODEL ConstraintError: static trouble is a ValidationError, dynamic trouble a SchedulingError", () => {
     const codes = ["constraint-syntax", "constraint-range", "decision-failed"] as const;
     expect(codes.map((code) => errorKind(code).category)).toEqual([
       "ValidationError",

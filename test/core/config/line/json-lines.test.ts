@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readJsonLine, readJsonLinesConfig } from "../../../../src/core/config/line/json-lines.js";
 import { parseJson } from "../../../../src/core/config/line/json-text.js";
 import { readJobDefinition } from "../../../../src/core/job/schema.js";
@@ -47,12 +47,12 @@ describe("wrong lines: code and column", () => {
     ["an element of a list", '{"identity":"a","schedule":"@daily","command":["x", 3]}', ["field-type 53+1"]],
     ["a name", '{"identity":"a","schedule":"@daily","command":["x"],"env":{"A B":"x"}}', ["environment-name 60+5"]],
   ];
-  it.each(rows)("%s", (_title, line, problems) => {
+  test.each(rows)("%s", (_title, line, problems) => {
     expect(problemsOf(line)).toEqual(problems);
   });
 });
 
-it("lines are counted, blank ones say nothing, and jobs have a place", () => {
+test("lines are counted, blank ones say nothing, and jobs have a place", () => {
   const job = '{"identity":"a","schedule":"@daily","command":["x"]}';
   const { jobs, problems } = readJsonLinesConfig("f.jsonl", `\ufeff\n${job}\r\n\n  {}\n`);
   expect(jobs.map(({ line, column, definition }) => [line, column, definition.identity])).toEqual([[2, 1, "a"]]);
@@ -64,7 +64,7 @@ it("lines are counted, blank ones say nothing, and jobs have a place", () => {
 });
 
 describe("our reader of JSON", () => {
-  it("agrees with JSON.parse on everything that JSON is", () => {
+  test("agrees with JSON.parse on everything that JSON is", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 8 }), fc.constantFrom(0, 2), (text, indent) => {
         const value: unknown = JSON.parse(text);
@@ -75,7 +75,7 @@ describe("our reader of JSON", () => {
     );
   });
 
-  it("accepts nothing that JSON.parse refuses", () => {
+  test("accepts nothing that JSON.parse refuses", () => {
     const unit = fc.constantFrom(...'{}[]",:\\ut01e-+.\n \u0001é'.split(""), "true", "null", '"a"', "\ud800");
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 20 }), (text) => {
@@ -86,7 +86,7 @@ describe("our reader of JSON", () => {
     );
   });
 
-  it("a line means what its value means", () => {
+  test("a line means what its value means", () => {
     fc.assert(
       fc.property(rawJobs, (raw) => {
         const { job, problems } = readJsonLine(JSON.stringify(raw), SOURCE);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readKronConfig, readKronLine } from "../../../../src/core/config/line/kron-line.js";
 import type { JobDefinition } from "../../../../src/core/job/definition.js";
 import { readJobDefinition } from "../../../../src/core/job/schema.js";
@@ -129,7 +129,7 @@ describe("what a line means is what the same definition means elsewhere", () => 
     ["CRLF", "@daily name=a command=x\r", { schedule: "@daily", command: ["x"] }],
     ["an empty environment", '@daily name=a command=x env=""', { schedule: "@daily", command: ["x"] }],
   ];
-  it.each(rows)("%s", (_title, line, raw) => {
+  test.each(rows)("%s", (_title, line, raw) => {
     expect(definitionOf(line)).toEqual(requireOk(readJobDefinition({ identity: "a", ...raw })));
   });
 });
@@ -220,11 +220,11 @@ describe("wrong lines: code and column", () => {
     ["S37: a reserved prefix", "@daily name=crontab:x command=x", ["identity-invalid 13+8"]],
     ["umask", "@daily name=a command=x umask=9", ["field-range 31+1"]],
   ];
-  it.each(rows)("%s", (_title, line, problems) => {
+  test.each(rows)("%s", (_title, line, problems) => {
     expect(problemsOf(line)).toEqual(problems);
   });
 
-  it("a line with a problem is no job", () => {
+  test("a line with a problem is no job", () => {
     expect(readKronLine("@daily name=a command=x nmae=b", SOURCE)).toMatchObject({
       job: null,
       problems: [
@@ -234,14 +234,14 @@ describe("wrong lines: code and column", () => {
   });
 });
 
-it("comments and blank lines say nothing, and lines are counted", () => {
+test("comments and blank lines say nothing, and lines are counted", () => {
   const text = "\ufeff# one\r\n\r\n  # two\r\n\t\r\n@daily name=b command=x\r\n0 0 * * * name=c";
   const { jobs, problems } = readKronConfig("f.kron", text);
   expect(jobs.map(({ line, column, definition }) => [line, column, definition.identity])).toEqual([[5, 13, "b"]]);
   expect(problems.map(({ line, problem }) => [line, problem.message])).toEqual([[6, 'missing command="..."']]);
 });
 
-it("a line of nothing but fields is not read to its end", () => {
+test("a line of nothing but fields is not read to its end", () => {
   const { problems } = readKronLine(`@daily ${"a=b ".repeat(100_000)}`, SOURCE);
   expect(problems.length).toBeLessThan(100);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LINT_PERIODS_PER_JOB, lintWarnings, periodsAhead } from "../../../../src/core/config/lint/lint.js";
 import { compileRule } from "../../../../src/core/decision/compile.js";
 import { decide } from "../../../../src/core/decision/decide.js";
@@ -76,11 +76,11 @@ describe("constraints that leave nothing of a window", () => {
       ],
     ],
   ];
-  it.each(rows)("%s", (_title, raw, warnings) => {
+  test.each(rows)("%s", (_title, raw, warnings) => {
     expect(warningsOf(job(raw))).toEqual(warnings);
   });
 
-  it("what is said of single periods is what will be decided", () => {
+  test("what is said of single periods is what will be decided", () => {
     const narrow = job({ window: { duration: "1h" }, constraints: { only: "between=03:07-03:07" } });
     const periods = [...periodsAhead(narrow, AT, LINT_PERIODS_PER_JOB)];
     const failing = periods.filter((nominalAt) => decide(narrow, nominalAt).chosenAt === null);
@@ -91,7 +91,7 @@ describe("constraints that leave nothing of a window", () => {
     expect(warning).toContain(`${failing.length} of ${periods.length} periods examined`);
   });
 
-  it("a narrow window is worth a word even when every period examined finds its second", () => {
+  test("a narrow window is worth a word even when every period examined finds its second", () => {
     const narrow = job({
       schedule: "0 3 1 1 *",
       window: { duration: "1h" },
@@ -104,13 +104,13 @@ describe("constraints that leave nothing of a window", () => {
 });
 
 describe("which periods are examined", () => {
-  it("all of the next 400 days when they are not too many", () => {
+  test("all of the next 400 days when they are not too many", () => {
     const periods = [...periodsAhead(job({}), AT, 1000)];
     expect(periods).toHaveLength(400);
     expect(periods[0]).toBe(AT + 15 * 60 * MINUTE_MS);
   });
 
-  it("of more, the next ones and a sample of the rest, each once, in order, at all hours", () => {
+  test("of more, the next ones and a sample of the rest, each once, in order, at all hours", () => {
     const minutely = job({ schedule: "* * * * *" });
     // Without an irrational stride 400 samples of 400 days would all fall into the same part of the day.
     const periods = [...periodsAhead(minutely, AT, 800)];
@@ -124,7 +124,7 @@ describe("which periods are examined", () => {
     expect(hours.size).toBe(24);
   });
 
-  it("a minutely job whose every window is excluded costs a bounded number of looks", () => {
+  test("a minutely job whose every window is excluded costs a bounded number of looks", () => {
     let looks = 0;
     const minutely = job({
       schedule: "* * * * *",
@@ -148,7 +148,7 @@ describe("hot spots", () => {
     return Array.from({ length: count }, (_, i) => job(raw, `j${i}`));
   }
 
-  it("more than twenty jobs without a window on one second", () => {
+  test("more than twenty jobs without a window on one second", () => {
     expect(lintWarnings(jobs(21, { schedule: "0 3 1 * *" }), AT)).toEqual([
       {
         kind: "hot-spot",
@@ -159,7 +159,7 @@ describe("hot spots", () => {
     ]);
   });
 
-  it("schedules and zones that meet are added up, and the worst second is named", () => {
+  test("schedules and zones that meet are added up, and the worst second is named", () => {
     const hourly = jobs(15, { schedule: "@hourly" });
     const tokyo = jobs(10, { schedule: "0 9 * * *", timezone: "Asia/Tokyo" });
     expect(warningsOf(...hourly, ...tokyo)).toEqual([
@@ -167,7 +167,7 @@ describe("hot spots", () => {
     ]);
   });
 
-  it.each([
+  test.each([
     ["twenty are not many", jobs(20, { schedule: "0 3 1 * *" })],
     [
       "twenty are not many, whatever else there is",
@@ -187,7 +187,7 @@ describe("calendars whose dates are over", () => {
   const overIn = (...jobs: readonly CompiledRule[]): readonly string[] =>
     lintWarnings(jobs, AT).flatMap(({ kind, message }) => (kind === "calendar-over" ? [message] : []));
 
-  it.each([
+  test.each([
     { name: "a day tomorrow", avoid: "calendar=x(2026-11-19)", warnings: 0 },
     { name: "a day at the end of the time that is looked at", avoid: "calendar=x(2027-12-23)", warnings: 0 },
     { name: "a range around it all", avoid: "calendar=x(2020-01-01..2040-01-01)", warnings: 0 },
@@ -198,7 +198,7 @@ describe("calendars whose dates are over", () => {
     expect(overIn(used(avoid))).toHaveLength(warnings);
   });
 
-  it("one warning a calendar, with its last day and its jobs", () => {
+  test("one warning a calendar, with its last day and its jobs", () => {
     const jobs = ["a", "b"].map((identity) =>
       used("calendar=x(2020-01-01..2020-01-03);calendar=y(2026-12-01)", identity),
     );

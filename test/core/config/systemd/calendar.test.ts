@@ -55,7 +55,20 @@ const EVENTS: readonly (readonly [string, string])[] = [
   ["*:00/20 America/New_York", "*/20 * * * *"],
 ];
 
+/** A date with its year, and when that is. */
+const ONCE_EVENTS: readonly (readonly [event: string, schedule: string])[] = [
+  ["2028-12-01 03:00", "@at 2028-12-01T03:00"],
+  ["2028-12-01 03:00:30 UTC", "@at 2028-12-01T03:00:30"],
+  ["2028-02-29", "@at 2028-02-29T00:00"],
+  ["Fri 28-12-1 5:7", "@at 2028-12-01T05:07"],
+  ["2028-07-01 12:00 America/New_York", "@at 2028-07-01T12:00"],
+];
+
 describe("OnCalendar: what systemd.time(7) names, as a schedule", () => {
+  test.each(ONCE_EVENTS)("%s is %s", (event, schedule) => {
+    expect(said(event)).toBe(schedule);
+  });
+
   test.each(EVENTS)("%s is %s", (event, schedule) => {
     expect(said(event)).toBe(schedule);
   });
@@ -82,7 +95,13 @@ describe("OnCalendar: what systemd.time(7) names, as a schedule", () => {
 
 describe("OnCalendar: what no schedule says", () => {
   test.each([
-    ["2026-12-01 03:00", "a year makes it a date, not a schedule"],
+    ["2026-*-01 03:00", "with a year it has to be one date and one time"],
+    ["2026,2027-12-01 03:00", "with a year it has to be one date and one time"],
+    ["2026-12-01 3,15:00", "with a year it has to be one date and one time"],
+    ["2026-12~01 03:00", "with a year it has to be one date and one time"],
+    ["2026-12-01 03:00:*", "with a year it has to be one date and one time"],
+    ["2026-02-29", "there is no date 2026-02-29"],
+    ["Mon 2026-12-01", "2026-12-01 is none of its weekdays, so that it never comes"],
     ["*-*~03", "these days before the end of a month have no schedule"],
     ["Mon *-*~02", "these days before the end of a month have no schedule"],
     ["*:*:0,20", "schedules name minutes, and this names several seconds of one"],
@@ -161,6 +180,15 @@ const canAnalyze = analyzed(["daily"], BASES[0] ?? "") !== null;
 const why = canAnalyze ? "" : " (skipped: no systemd-analyze that takes --base-time here)";
 
 describe.skipIf(!canAnalyze)(`OnCalendar: the same times as systemd-analyze${why}`, () => {
+  test.each(ONCE_EVENTS)("once: %s", (event) => {
+    const read = requireOk(parseCalendarEvent(event));
+    const schedule = requireOk(scheduleOfEvent(read)).schedule ?? "";
+    const dst = { gap: "skip", overlap: "first" } as const;
+    const compiled = requireOk(scheduleOf({ schedule, timezone: read.timezone ?? "UTC", dst }));
+    const base = BASES[0] ?? "";
+    expect(analyzed([event], base)).toEqual([[compiled.next(Date.parse(base))]]);
+  });
+
   test.each(BASES)("from %s", (base) => {
     const names = EVENTS.map(([event]) => event).filter((event) => event !== WRONG_THERE);
     const theirs = analyzed(names, base) ?? [];

@@ -188,10 +188,40 @@ ExecStart=/bin/a ; /bin/b \\; c
   });
 });
 
+describe("a date with its year", () => {
+  const dated = (more: string, date = "2027-01-01 04:00"): Given => ({ timer: `[Timer]\nOnCalendar=${date}\n${more}` });
+
+  test("is a job that runs once, as systemd does it: not at all where the clock skips it", () => {
+    expect(job(dated("RandomizedDelaySec=2h\n"), "schedule", "dst", "window", "policy")).toEqual({
+      schedule: "@at 2027-01-01T04:00",
+      dst: { gap: "skip", overlap: "first" },
+      window: { mode: "after", duration: "2h" },
+      policy: { concurrency: "forbid", deadline: "2h", suspend: false },
+    });
+  });
+
+  test("made up for as late as can be said where the timer is persistent", () => {
+    expect(job(dated("Persistent=true\n"), "policy")).toMatchObject({ policy: { deadline: "8784h" } });
+  });
+
+  test("several of them are several jobs, and one that is written twice is one", () => {
+    const three = dated("OnCalendar=2027-01-02 04:00\nOnCalendar=2027-01-01 4:00:00\nOnCalendar=*-*-* 5:00\n");
+    expect(reading(three).jobs.map(({ schedule }) => schedule)).toEqual([
+      "@at 2027-01-01T04:00",
+      "@at 2027-01-02T04:00",
+      "0 5 * * *",
+    ]);
+  });
+});
+
 describe("what cannot be said: no job, and why", () => {
   test.each<readonly [string, Given, readonly string[]]>([
     ["an event", { timer: "[Timer]\nOnCalendar=every day\n" }, ['a.timer:2: "every" is not a weekday']],
-    ["a date", { timer: "[Timer]\nOnCalendar=2027-01-01\n" }, ["a.timer:2: a year makes it a date, not a schedule"]],
+    [
+      "days of one year",
+      { timer: "[Timer]\nOnCalendar=2027-01-*\n" },
+      ["a.timer:2: with a year it has to be one date and one time"],
+    ],
     ["a boot alone", { timer: "[Timer]\nOnBootSec=5min\n" }, ["a.timer:2: a boot is not a period"]],
     [
       "no time",

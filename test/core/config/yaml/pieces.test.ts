@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { findJobList } from "../../../../src/core/config/yaml/pieces.js";
 import { readYamlConfig } from "../../../../src/core/config/yaml/reader.js";
@@ -36,7 +36,7 @@ describe("where the list of jobs is", () => {
     ["another document behind", "jobs:\n  - a: 1\n---\nx: 1\n", null],
     ["aliases behind", "jobs:\n  - &a {}\nx: *a\n", null],
   ];
-  it.each(rows)("%s", (_title, text, items) => {
+  test.each(rows)("%s", (_title, text, items) => {
     const list = findJobList(text);
     const cut = list?.items.map((start, index) => text.slice(start, list.items[index + 1] ?? list.end)) ?? null;
     expect(cut).toEqual(items);
@@ -57,7 +57,7 @@ describe("a file read in batches is read like any other", () => {
     ),
   });
 
-  it("when it is in order", () => {
+  test("when it is in order", () => {
     fc.assert(
       fc.property(files, ({ jobs, defaults, isFirst, options }) => {
         const text = stringify(isFirst ? { defaults, jobs } : { jobs, defaults }, {
@@ -73,7 +73,7 @@ describe("a file read in batches is read like any other", () => {
     );
   });
 
-  it("when definitions in it are wrong", () => {
+  test("when definitions in it are wrong", () => {
     const flaw = fc.constantFrom<object>({ timezone: "X" }, { wat: 1 }, { command: 3 }, { window: { duration: "x" } });
     fc.assert(
       fc.property(files, flaw, ({ jobs, defaults, options }, wrong) => {
@@ -89,7 +89,7 @@ describe("a file read in batches is read like any other", () => {
     );
   });
 
-  it("anchors of earlier batches are known in later ones, with their places", () => {
+  test("anchors of earlier batches are known in later ones, with their places", () => {
     const filler = Array.from(
       { length: 2000 },
       (_, i) => `  - {identity: j${i}, schedule: "@daily", command: [x], user: u}\n`,
@@ -105,7 +105,7 @@ describe("a file read in batches is read like any other", () => {
     expect(cut.jobs).toHaveLength(2000);
   });
 
-  it("what stands behind the jobs keeps its place", () => {
+  test("what stands behind the jobs keeps its place", () => {
     const text = `on_invalid: quarantine\njobs:\n  - {identity: a, schedule: "@daily", command: [x]}\nkill_grace: 1x\nmax_armed: 3\n`;
     const cut = readYamlConfig("f", text, ALWAYS_CUT);
     expect(cut).toEqual(readYamlConfig("f", text));
@@ -116,7 +116,7 @@ describe("a file read in batches is read like any other", () => {
     ]);
   });
 
-  it("a flaw in one batch leaves the jobs of the others", () => {
+  test("a flaw in one batch leaves the jobs of the others", () => {
     const jobs = Array.from(
       { length: 2000 },
       (_, i) => `  - {identity: j${i}, schedule: "@daily", command: [x], user: u}\n`,

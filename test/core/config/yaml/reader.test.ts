@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../../src/core/base/limits.js";
 import { applySettings, SETTINGS_DEFAULTS } from "../../../../src/core/config/settings.js";
 import { readYamlConfig } from "../../../../src/core/config/yaml/reader.js";
@@ -71,7 +71,7 @@ describe("wrong texts: code, line and column", () => {
     ],
     ["defaults that are a list", "defaults: []\njobs: []\n", ["field-type 1:11+1"]],
   ];
-  it.each(files)("%s", (_title, text, problems) => {
+  test.each(files)("%s", (_title, text, problems) => {
     expect(problemsOf(text)).toEqual(problems);
   });
 
@@ -109,21 +109,21 @@ describe("wrong texts: code, line and column", () => {
     ["a macro without quotes", ["schedule: @daily"], [`${NEEDS_QUOTES} 5:15+6`]],
     ["a colon in a text", ["description: a: b"], ["file-syntax 5:18+1"]],
   ];
-  it.each(jobs)("%s", (_title, lines, problems) => {
+  test.each(jobs)("%s", (_title, lines, problems) => {
     expect(problemsOf(jobWith(...lines))).toEqual(problems);
   });
 
-  it("CRLF at the ends of lines does not count", () => {
+  test("CRLF at the ends of lines does not count", () => {
     const text = `${jobWith("timezone: Nowhere", "umask: '9'")}\n`.replaceAll("\n", "\r\n");
     expect(problemsOf(text)).toEqual(["timezone-unknown 5:15+7", "field-range 6:12+3"]);
   });
 
-  it("nesting that exhausts the parser is one problem", () => {
+  test("nesting that exhausts the parser is one problem", () => {
     const { problems } = readYamlConfig("f.yaml", `jobs: ${"[".repeat(20_000)}`);
     expect(problems.map(({ problem }) => problem.message)).toEqual(["values are nested too deeply"]);
   });
 
-  it("a missing field is told of the job's beginning, with what the job is called", () => {
+  test("a missing field is told of the job's beginning, with what the job is called", () => {
     const { problems } = readYamlConfig("f.yaml", "jobs:\n  - identity: b\n    command: [x]\n");
     expect(problems).toEqual([
       {
@@ -131,7 +131,7 @@ describe("wrong texts: code, line and column", () => {
           code: "field-missing",
           message: 'missing field "schedule"',
           path: ["schedule"],
-          hint: "write schedule: 0 3 * * * or every: 90s",
+          hint: "write schedule: 0 3 * * *, every: 90s or at: 2026-12-01T03:00",
         },
         file: "f.yaml",
         line: 2,
@@ -142,21 +142,21 @@ describe("wrong texts: code, line and column", () => {
     ]);
   });
 
-  it("a byte order mark does not count", () => {
+  test("a byte order mark does not count", () => {
     expect(problemsOf("\ufefftimezone: x")).toEqual(["field-unknown 1:1+8"]);
   });
 
-  it("hints about quotes show what is written", () => {
+  test("hints about quotes show what is written", () => {
     const { problems } = readYamlConfig("f.yaml", jobWith("umask: 022"));
     expect(problems.map(({ problem }) => problem.hint)).toEqual(['write it in quotes: "022"']);
   });
 
-  it("hints about cron show the line as it should be", () => {
+  test("hints about cron show the line as it should be", () => {
     const { problems } = readYamlConfig("f.yaml", jobWith("schedule: */5 * * * * # often"));
     expect(problems.map(({ problem }) => problem.hint)).toEqual(['write schedule: "*/5 * * * *"']);
   });
 
-  it("a job with anything wrong in it is not among the jobs, others are", () => {
+  test("a job with anything wrong in it is not among the jobs, others are", () => {
     const text =
       "jobs:\n  - {identity: a, schedule: '@daily', command: [x], command: [y]}\n  - {identity: b, schedule: '@daily', command: [x]}\n";
     expect(readYamlConfig("f.yaml", text).jobs.map(({ definition }) => definition.identity)).toEqual(["b"]);
@@ -164,7 +164,7 @@ describe("wrong texts: code, line and column", () => {
 });
 
 describe("sound texts", () => {
-  it("jobs have the place of their identity", () => {
+  test("jobs have the place of their identity", () => {
     const text = "jobs:\n- schedule: '@daily'\n  identity: 'b'\n  command: [x]\n";
     const { jobs, problems } = readYamlConfig("dir/f.yaml", text);
     expect(problems).toEqual([]);
@@ -173,18 +173,18 @@ describe("sound texts", () => {
     ]);
   });
 
-  it("defaults hold for the jobs before and behind them", () => {
+  test("defaults hold for the jobs before and behind them", () => {
     const text = "jobs:\n  - {identity: a, schedule: '@daily', command: [x]}\ndefaults: {timezone: Asia/Tokyo}\n";
     expect(readYamlConfig("f.yaml", text).jobs.map(({ definition }) => definition.timezone)).toEqual(["Asia/Tokyo"]);
   });
 
-  it("a default that is wrong is told once, and the others still hold", () => {
+  test("a default that is wrong is told once, and the others still hold", () => {
     const text =
       "defaults: {timezone: X, shell: true}\njobs:\n  - {identity: a, schedule: '@daily', command: x | y}\n  - {identity: b, schedule: '@daily', command: x}\n";
     expect(problemsOf(text)).toEqual(["timezone-unknown 1:22+1"]);
   });
 
-  it("YAML 1.2: yes is a text, octal digits are numbers, and no value is a date", () => {
+  test("YAML 1.2: yes is a text, octal digits are numbers, and no value is a date", () => {
     const text = jobWith("description: yes", "env: { A: 2026-01-01, B: no }");
     expect(readYamlConfig("f.yaml", text).jobs[0]?.definition).toMatchObject({
       description: "yes",
@@ -192,7 +192,7 @@ describe("sound texts", () => {
     });
   });
 
-  it("anchors may be used again, and a problem in one is shown where it stands", () => {
+  test("anchors may be used again, and a problem in one is shown where it stands", () => {
     const good = `${jobWith("env: &e { A: '1' }")}\n  - {identity: b, schedule: '@daily', command: [x], env: *e}\n`;
     expect(readYamlConfig("f.yaml", good).jobs.map(({ definition }) => definition.target)).toMatchObject([
       { env: { A: "1" } },
@@ -202,11 +202,11 @@ describe("sound texts", () => {
     expect(problemsOf(bad)).toEqual(["timezone-unknown 2:66+7", "timezone-unknown 2:66+7"]);
   });
 
-  it.each(["jobs:\n", "jobs: []\n", "defaults: {}\n", "max_armed: 3\n"])("no jobs at all: %j", (text) => {
+  test.each(["jobs:\n", "jobs: []\n", "defaults: {}\n", "max_armed: 3\n"])("no jobs at all: %j", (text) => {
     expect(readYamlConfig("f.yaml", text)).toMatchObject({ jobs: [], problems: [] });
   });
 
-  it("settings: their values, their places, and what is not said stays as it is", () => {
+  test("settings: their values, their places, and what is not said stays as it is", () => {
     const text =
       "on_invalid: quarantine\nhistory: { keep: 5 }\nledger: { max_age: 24h }\nkill_grace: 3s\nstart_grace: 0s\nmax_armed: 0\nlimits: { jobs: 10 }\n";
     const { settings, problems } = readYamlConfig("f.yaml", text);
@@ -236,7 +236,7 @@ describe("sound texts", () => {
 });
 
 describe("Security list: YAML within bounds", () => {
-  it("an alias bomb is refused, and counts without unfolding", () => {
+  test("an alias bomb is refused, and counts without unfolding", () => {
     const levels = Array.from({ length: 40 }, (_, i) => `l${i + 1}: &l${i + 1} [*l${i}, *l${i}, *l${i}, *l${i}]`);
     const text = `defaults: {}\nl0: &l0 [x, x]\n${levels.join("\n")}\njobs: []\n`;
     expect(new Set(problemsOf(text).map((line) => line.split(" ")[0]))).toEqual(
@@ -244,32 +244,32 @@ describe("Security list: YAML within bounds", () => {
     );
   });
 
-  it("an alias inside its own anchor has nothing to stand for", () => {
+  test("an alias inside its own anchor has nothing to stand for", () => {
     expect(problemsOf("defaults: &d { env: *d }\njobs: []\n")).toEqual(["file-syntax 1:21+2", "field-type 1:21+2"]);
   });
 
-  it("more anchors than the limit", () => {
+  test("more anchors than the limit", () => {
     const variables = Array.from({ length: LIMITS.yamlAnchors + 1 }, (_, i) => `      A${i}: &a${i} x\n`).join("");
     expect(problemsOf(`${jobWith("env:")}\n${variables}`)).toEqual(["limit-exceeded 1006:21+1"]);
   });
 
-  it("a file beyond the limit is not even parsed", () => {
+  test("a file beyond the limit is not even parsed", () => {
     expect(problemsOf(`#${" ".repeat(LIMITS.yamlFileBytes)}`)).toEqual(["limit-exceeded 1:1+1"]);
   });
 
-  it("a large file that cannot be read job by job is refused", () => {
+  test("a large file that cannot be read job by job is refused", () => {
     const text = `---\n---\njobs: []\n#${"#\n".repeat(LIMITS.yamlTreeBytes / 2)}`;
     expect(problemsOf(text)).toEqual(["limit-exceeded 1:1+1"]);
   });
 
-  it("constructor and toString are names like any other: unknown", () => {
+  test("constructor and toString are names like any other: unknown", () => {
     expect(problemsOf("constructor: 1\ntoString: 2\njobs: []")).toEqual([
       "field-unknown 1:1+11",
       "field-unknown 2:1+8",
     ]);
   });
 
-  it("__proto__ in a job changes nothing and is told", () => {
+  test("__proto__ in a job changes nothing and is told", () => {
     expect(problemsOf(jobWith("__proto__: { shell: true }", "env: { __proto__: x }"))).toEqual([
       "field-unknown 5:5+9",
       "field-unknown 6:12+9",

@@ -175,8 +175,8 @@ const LISTS: readonly Mutant[] = [
     [CREATE, "  #session: Session | null = null;", "  #session: Session | null = null;\n  #known = new Map();"],
     [
       CREATE,
-      "new Session(this.#ports, this.#reporter, list.tasks);",
-      "new Session(this.#ports, this.#reporter, list.tasks.map((task) => {\n        if (!this.#known.has(task.name)) this.#known.set(task.name, task.callback);\n        return { ...task, callback: this.#known.get(task.name) };\n      }));",
+      "new Session(this.#ports, this.#reporter, this.#inspector, list.tasks);",
+      "new Session(this.#ports, this.#reporter, this.#inspector, list.tasks.map((task) => {\n        if (!this.#known.has(task.name)) this.#known.set(task.name, task.callback);\n        return { ...task, callback: this.#known.get(task.name) };\n      }));",
     ],
   ),
   mutant("a name may occur twice", "P21", "calendar", [
@@ -192,7 +192,7 @@ const LISTS: readonly Mutant[] = [
   mutant("an invalid list is noticed after the store was changed", "P18", "calendar", [
     CREATE,
     "if (!list.ok) return this.#refuse(list.error);",
-    "if (!list.ok) {\n      const { error } = list;\n      const nothing = { tasks: [], slotOf: new Map() };\n      return new Session(this.#ports, this.#reporter, []).reconcile(nothing).then(() => this.#refuse(error));\n    }",
+    "if (!list.ok) {\n      const { error } = list;\n      const nothing = { tasks: [], slotOf: new Map() };\n      return new Session(this.#ports, this.#reporter, this.#inspector, []).reconcile(nothing).then(() => this.#refuse(error));\n    }",
   ]),
 ];
 
@@ -291,8 +291,8 @@ const LIFE: readonly Mutant[] = [
     [SESSION, "if (this.#isStopping) return claims.slice(i);", ""],
     [
       SESSION,
-      "if (this.#isStopping) {\n        this.#reporter",
-      "if (this.#isStopping && i < 0) {\n        this.#reporter",
+      "if (this.#isStopping) {\n        this.#inspector",
+      "if (this.#isStopping && i < 0) {\n        this.#inspector",
     ],
   ),
   mutant("stop during initialize is forgotten", "P5", "calendar", [
@@ -320,7 +320,7 @@ const LIFE: readonly Mutant[] = [
     "P8",
     "calendar",
     [CLAIMS, "if (!input.isBusy(slot)) lookAt(slot, input, found);", "lookAt(slot, input, found);"],
-    [AGENDA, "    this.#timeline.delete(slot);\n    this.#busy.add(slot);", "    this.#busy.add(slot);"],
+    [AGENDA, "    this.#timeline.remove(slot);\n    this.#busy.add(slot);", "    this.#busy.add(slot);"],
   ),
   mutant("after a run the next occurrence is not planned", "L1", "calendar", [
     AGENDA,

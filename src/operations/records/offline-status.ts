@@ -1,0 +1,74 @@
+/** The status of all jobs from the store alone, while no daemon runs: what the last one knew and wrote. */
+import { livenessOf } from "../../actors/process-identity.js";
+import type { JobStatus } from "../../actors/supervisor/port.js";
+import { statusOf } from "../../actors/supervisor/rows/job-status.js";
+import { KronError } from "../../core/base/errors/kron-error.js";
+import { compileRule } from "../../core/decision/compile.js";
+import { storedDefinition } from "../../core/job/stored.js";
+import { periodOf } from "../../core/period/occasion.js";
+import { aheadOf } from "../../core/restart/outlook.js";
+import { type ActiveState, activeStates, newDocument, standingOf } from "../../core/state/document.js";
+import type { EpochMs } from "../../core/time/instant.js";
+import { currentDefinitions, type StateReader, type StoredVersion } from "../../persist/store.js";
+import { documentOf } from "./why.js";
+
+function byIdentity(one: JobStatus, other: JobStatus): number {
+  return one.identity < other.identity ? -1 : 1;
+}
+
+/** So many are put in order; of more, a page at a time is, in the order of the store. */
+const SORTED_ROWS = 10_000;
+
+/** A job whose document this version cannot use is left out, and told of. */
+export async function* offlineStatuses(
+  reader: StateReader,
+  now: EpochMs,
+  onUnusable: (error: KronError) => void,
+): AsyncGenerator<readonly JobStatus[]> {
+  let rows: JobStatus[] = [];
+  for await (const page of currentDefinitions(reader)) {
+    for (const version of page) {
+      try {
+        rows.push(...(await statusesOf(reader, version, now)));
+      } catch (error) {
+        if (!(error instanceof KronError)) throw error;
+        onUnusable(error);
+      }
+    }
+    if (rows.length < SORTED_ROWS) continue;
+    yield rows.sort(byIdentity);
+    rows = [];
+  }
+  yield rows.sort(byIdentity);
+}
+
+/** Of those of them that there are, as they are on record. */
+export async function recordedStatuses(
+  reader: StateReader,
+  identities: readonly string[],
+  now: EpochMs,
+): Promise<readonly JobStatus[]> {
+  const found = identities.map(async (identity) => {
+    const version = await reader.newestVersion(identity);
+    return version === undefined ? [] : statusesOf(reader, version, now);
+  });
+  return (await Promise.all(found)).flat();
+}
+
+async function statusesOf(reader: StateReader, { identity, text, isIntact }: StoredVersion, now: EpochMs) {
+  const definition = text === null || !isIntact ? null : storedDefinition(text);
+  if (definition === null) return [];
+  const document = (await documentOf(reader, identity)) ?? newDocument(identity);
+  const compiled = compileRule(definition);
+  const rule = { compiled, isSuspended: definition.policy.suspend };
+  const liveAt = periodOf(aheadOf(rule, standingOf(document), now));
+  const subject = { identity, definition, scope: { compiled }, isRemoved: false, liveAt };
+  const status = statusOf(subject, document, now);
+  return [{ ...status, active: status.active.filter((_, index) => isAlive(activeStates(document)[index])) }];
+}
+
+/** S27: a process on record that nobody watches may have ended long ago. */
+function isAlive(state: ActiveState | undefined): boolean {
+  if (state?.PIDStartTicks === undefined || state.BootID === undefined) return false;
+  return livenessOf({ pid: state.PID, startTicks: state.PIDStartTicks, bootId: state.BootID }) !== "gone";
+}

@@ -1,0 +1,96 @@
+/** What became of a run or a period, as it is shown. */
+import type { JobRow } from "./shapes.js";
+
+export const OUTCOMES = [
+  "executed",
+  "failed",
+  "running",
+  "skipped",
+  "missed",
+  "unschedulable",
+  "not_evaluated",
+  "unknown",
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export function outcomeText(outcome: Outcome): string {
+  return outcome.replace("_", " ");
+}
+
+export function outcomeOf(outcome: string | null): Outcome {
+  // Nobody was there to look yet, or the job was not.
+  if (outcome === "before_definition") return "not_evaluated";
+  return OUTCOMES.find((known) => known === outcome) ?? "unknown";
+}
+
+/** What a job is marked with: what runs, then what went wrong, then what was last. */
+export function outcomeOfJob({ active, lastOutcome, lastRun, lastPeriodRun, failures }: JobRow): Outcome | null {
+  if (active.length > 0) return "running";
+  if (lastOutcome === null && lastRun === null) return null;
+  const run = lastPeriodRun ?? lastRun;
+  const isRun = lastOutcome === null || lastOutcome === "executed";
+  if (isRun && (failures > 0 || (run !== null && run.result !== "success"))) return "failed";
+  return outcomeOf(lastOutcome ?? "executed");
+}
+
+/** Of a period in a history. */
+export function outcomeOfRow(row: {
+  readonly outcome: string;
+  readonly exitCode?: number | null;
+  readonly signal?: string | null;
+  readonly success?: boolean | undefined;
+  readonly endedAt: string | null;
+  readonly startedAt: string | null;
+  readonly reason?: string | null;
+}): Outcome {
+  if (row.outcome !== "executed") return outcomeOf(row.reason === "before_definition" ? row.reason : row.outcome);
+  if (row.endedAt === null) return "running";
+  const isSound = row.success ?? (row.exitCode === 0 && (row.signal ?? null) === null);
+  return isSound ? "executed" : "failed";
+}
+
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^down(?:time)?\b/, "krond was down"],
+  [/^paused\b/, "it was paused"],
+  [/^deadline\b/, "its deadline had passed"],
+  [/^late_start\b/, "it took too long to start"],
+  [/^superseded\b/, "the next one came before it could start"],
+  [/^stalled\b/, "krond was there and stood still"],
+  [/^clock_jump\b/, "the clock was set forward over it"],
+  [/^concurrency_forbid\b/, "an earlier run was still going"],
+  [/^too_many_active\b/, "too many runs were going already"],
+  [/^before_definition\b/, "it was due before the job was defined"],
+  [/^not_started:(.+)$/, "it could not be started: $1"],
+  [/^standstill/, "the machine stood still"],
+];
+
+/** Why a job needs a look, in one sentence. */
+export function troubleText({ startFailure, lastOutcome, lastReason, lastRun, failures }: JobRow): string {
+  if (startFailure !== null) return `cannot be started: ${startFailure.reason}`;
+  const times = failures > 1 ? `, ${failures} times in a row` : "";
+  if (lastOutcome === "unschedulable") return "its constraints leave no second of the window";
+  if (lastOutcome === "missed" && lastReason !== null) return `missed: ${reasonText(lastReason)}`;
+  if (lastRun !== null && lastRun.result !== "success") return `${endingText(lastRun.ending)}${times}`;
+  return `${lastOutcome ?? "failed"}${lastReason === null ? "" : `: ${reasonText(lastReason)}`}`;
+}
+
+export function reasonText(reason: string): string {
+  const found = REASONS.find(([pattern]) => pattern.test(reason));
+  return found === undefined ? reason.replaceAll("_", " ") : reason.replace(found[0], found[1]);
+}
+
+function endingText(ending: NonNullable<JobRow["lastRun"]>["ending"]): string {
+  switch (ending.kind) {
+    case "exited":
+      if (ending.reason !== null) return ending.reason.replaceAll("_", " ");
+      return ending.signal === null ? `exit code ${ending.code}` : `ended by ${ending.signal}`;
+    case "answered":
+      return `status ${ending.status}`;
+    case "failed":
+      return ending.detail;
+    case "job":
+      return ending.condition;
+    default:
+      return ending.reason.replaceAll("_", " ");
+  }
+}

@@ -1,0 +1,91 @@
+/** What has become of the daemon itself since it started: what it has read, and how its clock was moved. */
+import { useEffect } from "preact/hooks";
+import type { ChronicleShape } from "../../../src/operations/shapes/system.js";
+import { useAsked, useChanges } from "../asked.js";
+import type { Told } from "../shapes.js";
+import { momentText, spanText } from "../time.js";
+import { countText, Panel, Refused } from "./panel.js";
+
+type Chronicle = Told<ChronicleShape>;
+type Reload = Chronicle["reloads"][number];
+
+interface Props {
+  /** Another one whenever something has been reloaded here. */
+  readonly revision: number;
+}
+
+export function ChroniclePart({ revision }: Props) {
+  const asked = useAsked<Chronicle>("/system/chronicle");
+  useEffect(() => {
+    if (revision > 0) asked.again();
+  }, [revision]);
+  useChanges(() => true, asked.again, 5_000);
+  const it = asked.it;
+  return (
+    <section>
+      <h2>Since it started</h2>
+      <Panel name="Since it started">
+        <Refused text={asked.refusal} />
+        {it !== null && (
+          <>
+            <dl class="pairs">
+              <dt>Lock</dt>
+              <dd>
+                {it.lock.isHeld ? "held" : "given back"}: <code>{it.lock.place}</code>, since {momentText(it.bootedAt)}
+              </dd>
+              <dt>Zone data</dt>
+              <dd>{it.zoneData}</dd>
+              <dt>Clock</dt>
+              <dd>{it.clockJumps.length === 0 ? "never jumped" : jumpsText(it.clockJumps)}</dd>
+            </dl>
+            {it.reloads.length === 0 ? <p class="soft">Nothing was reloaded.</p> : <Reloads rows={it.reloads} />}
+          </>
+        )}
+      </Panel>
+    </section>
+  );
+}
+
+function jumpsText(jumps: Chronicle["clockJumps"]): string {
+  const texts = jumps.map(({ at, jumpMs }) => {
+    return `${jumpMs < 0 ? "back" : "forward"} by ${spanText(Math.abs(jumpMs))} at ${momentText(at)}`;
+  });
+  return texts.join(" · ");
+}
+
+function Reloads({ rows }: { readonly rows: readonly Reload[] }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Reloaded</th>
+          <th scope="col" class="number">
+            Took
+          </th>
+          <th scope="col">What it changed</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.at}>
+            <td>{momentText(row.at)}</td>
+            <td class="number">{spanText(row.tookMs)}</td>
+            <td class={row.failure === null ? "who" : "who refusal"}>{row.failure ?? changesText(row)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function changesText({ added, removed, changed, unchanged, kept, problems }: Reload): string {
+  const counts = [
+    [added, "added"],
+    [removed, "removed"],
+    [changed, "changed"],
+    [kept, "kept as they were, for they could not be read"],
+    [problems, problems === 1 ? "problem" : "problems"],
+  ] as const;
+  const told = counts.filter(([count]) => count > 0).map(([count, what]) => `${countText(count)} ${what}`);
+  return [...told, `${countText(unchanged)} as they were`].join(", ");
+}
