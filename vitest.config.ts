@@ -4,24 +4,18 @@ import { defineConfig } from "vitest/config";
 const long = process.env["KRON_TEST_LONG"] === "1";
 
 /**
- * What takes long by nature: daemons that are killed, starved and stopped, mutants that have to be noticed, and long walks
- * through random worlds. `npm run test:long`.
+ * Judges of time: daemons that are starved, stopped and fed with nonsense, and a page over very many jobs. One after the other,
+ * with the machine to themselves. They and `HEAVY` are `npm run test:long`.
  */
-const LONG = [
-  "test/faults/**/*.test.ts",
-  "test/operator/campaign-processes.test.ts",
-  "test/torture/**/*.test.ts",
-  "test/actors/cluster/nodes-crash.test.ts",
-  "test/actors/supervisor/crash-points.test.ts",
-  "test/persist/store-crash.test.ts",
-  "test/scheduler/process/kill.test.ts",
-  "test/scheduler/traces/model-*.test.ts",
-  "test/scheduler/traces/mutants.test.ts",
-  "test/web/many-jobs.test.ts",
-];
-/** Long, but no judge of time: browsers, databases, many programs, walks through every crash. Side by side like the others. */
+const LONG = ["test/faults/**/*.test.ts", "test/web/many-jobs.test.ts"];
+/**
+ * Long, but no judge of time: browsers, databases, many programs, daemons that are killed, mutants that have to be noticed, walks
+ * through every crash and through random worlds. Side by side like the others.
+ */
 const HEAVY = [
+  "test/actors/cluster/nodes-crash.test.ts",
   "test/actors/pool/faults.test.ts",
+  "test/actors/supervisor/crash-points.test.ts",
   "test/api/{doors,inspect,worker}.test.ts",
   "test/api/mcp/{http,stdio}.test.ts",
   "test/cli/endpoints/*.test.ts",
@@ -35,9 +29,13 @@ const HEAVY = [
   "test/krond/{inspect,operating,requests,runs-between-nodes,several-nodes}.test.ts",
   "test/machines/model-check.test.ts",
   "test/operator/{campaign,crash-points,protocol-model-long,random-courses}.test.ts",
+  "test/operator/campaign-processes.test.ts",
   "test/persist/postgres-*.test.ts",
+  "test/persist/store-crash.test.ts",
+  "test/scheduler/process/kill.test.ts",
+  "test/scheduler/traces/{model-*,mutants}.test.ts",
   "test/simulation/forecast-equals-simulation.test.ts",
-  "test/torture/soak.test.ts",
+  "test/torture/**/*.test.ts",
   "test/web/{endpoints,features,nodes,pages,security}.test.ts",
   "test/web/inspector/page.test.ts",
 ];
@@ -56,6 +54,8 @@ const PURE = [
 const REPLACING = ["test/actors/supervisor/decision-failure.test.ts", "test/core/decision/seed.test.ts"];
 /** Everything else: real processes, files and clocks. */
 const HOST = ["test/**/*.test.ts"];
+/** What walks through every crash takes a minute or two, and several times that where others have the machine. */
+const HEAVY_BOUND_MS = long ? 3_600_000 : 900_000;
 /** Builds what processes are started from, once a run. */
 const PROGRAMS = "test/support/built-programs.ts";
 
@@ -79,7 +79,10 @@ export default defineConfig({
         extends: true,
         test: { name: "host", include: HOST, exclude: [...PURE, ...LONG, ...HEAVY], globalSetup: PROGRAMS },
       },
-      { extends: true, test: { name: "long-wide", include: HEAVY, globalSetup: PROGRAMS } },
+      {
+        extends: true,
+        test: { name: "long-wide", include: HEAVY, globalSetup: PROGRAMS, testTimeout: HEAVY_BOUND_MS },
+      },
       {
         extends: true,
         // One after the other: they load the machine as much as it bears, and ask whether starts are in time.
@@ -88,6 +91,7 @@ export default defineConfig({
           include: LONG,
           exclude: HEAVY,
           globalSetup: PROGRAMS,
+          testTimeout: HEAVY_BOUND_MS,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },

@@ -77,6 +77,13 @@ async function pair(): Promise<Pair> {
   return { primary, standby, database, stream };
 }
 
+/** What both know is what was lost to nobody: definitions and documents of all jobs, and the first runs of some. */
+async function caughtUp({ primary, standby }: Pair): Promise<void> {
+  const [now] = await primary.admin("select pg_current_wal_lsn() as at");
+  const isThere = `select pg_last_wal_replay_lsn() >= '${now?.["at"]}' as is`;
+  await until(async () => (await standby.admin(isThere))[0]?.["is"] === true);
+}
+
 async function until(is: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await is())) await sleep(50);
 }
@@ -183,6 +190,7 @@ test(
     await pool.bothHold();
     await pool.want();
     await until(() => members.seen.length > LOST);
+    await caughtUp(both);
     both.stream.lead(null);
     const cutAt = members.seen.length;
     await until(() => members.seen.length >= cutAt + LOST);

@@ -138,7 +138,9 @@ export class Analyst {
     });
     this.#underWay.delete(identity);
     if (this.#restUntil.size >= ANALYST_LIMITS.known) this.#restUntil.clear();
-    if (!this.#changed.delete(identity)) this.#restUntil.set(identity, restUntil);
+    // What was seen of it before it was changed may not be true any more, and ends since then were not noted.
+    if (this.#changed.delete(identity)) this.ended(identity);
+    else this.#restUntil.set(identity, restUntil);
     if (this.#waitingCount > 0) this.#lookLater(ANALYST_LIMITS.everyMs);
   }
 }
