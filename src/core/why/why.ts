@@ -214,6 +214,7 @@ function withoutRecord(facts: WhyFacts, period: Period): Finding {
     suspended(period) ??
     paused(facts, period.dueAt) ??
     (period.dueAt < keptFromAt ? olderThan(keptFromAt) : null) ??
+    forgotten(facts) ??
     down(facts, period) ??
     hinted(facts, period) ??
     notEvaluated(facts) ??
@@ -272,11 +273,21 @@ function down(facts: WhyFacts, period: Period): Finding | null {
   return { kind: "down", text: `the daemon was down${begin}${end}`, from, until };
 }
 
-function notEvaluated({ entries, nominalAt }: WhyFacts): Finding | null {
-  const gap = entries.find((entry): entry is GapEntry => {
-    return entry.kind === "gap" && entry.at <= nominalAt && nominalAt <= entry.lastAt;
-  });
-  if (gap === undefined) return null;
+/** S53: nobody knows whether it ran. Signs of life of that time may be forgotten too, so that it looks like a time in which nobody was there. */
+function forgotten(facts: WhyFacts): Finding | null {
+  return gapOver(facts)?.reason === "failover_fenced" ? notEvaluated(facts) : null;
+}
+
+function gapOver({ entries, nominalAt }: WhyFacts): GapEntry | null {
+  const isOver = (entry: WhyFacts["entries"][number]): entry is GapEntry =>
+    entry.kind === "gap" && entry.at <= nominalAt && nominalAt <= entry.lastAt;
+  return entries.find(isOver) ?? null;
+}
+
+function notEvaluated(facts: WhyFacts): Finding | null {
+  const { entries, nominalAt } = facts;
+  const gap = gapOver(facts);
+  if (gap === null) return null;
   const count = gap.isCountExact ? `${gap.count}` : `at least ${gap.count}`;
   const range = `from ${formatSecond(gap.at)} to ${formatSecond(gap.lastAt)}`;
   const hint = gap.hint ?? (gap.reason === "hinted" ? hintAt(entries, nominalAt) : null);

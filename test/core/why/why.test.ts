@@ -271,6 +271,19 @@ const ROWS: readonly Row[] = [
     "one of 3 periods",
   ],
   [
+    "S53: passed over when another server took over, which knows of no daemon at that time",
+    {
+      document: handledTo("13:00:00"),
+      entries: [entry("gap", NOON, { ...HINTED_GAP, reason: "failover_fenced" })],
+      spans: [
+        { bootedAt: at("06:00:00"), at: at("11:30:00") },
+        { bootedAt: at("13:00:30"), at: at("14:30:00") },
+      ],
+    },
+    "not_evaluated",
+    "another database server had taken over, which may have forgotten that they ran",
+  ],
+  [
     "a gap elsewhere says nothing",
     { document: handledTo("14:00:00"), entries: [gap("09:00:00", "11:00:00")] },
     "unknown",
