@@ -7,7 +7,7 @@ import { type Decision, hasPeriods } from "../core/decision/model.js";
 import { gapCause } from "../core/period/cause.js";
 import { governedOccasion, isGoverned } from "../core/period/governed.js";
 import { isRetryDue, retryDelayMs } from "../core/period/lateness.js";
-import { type CronOccasion, cronOccasion, dueAt, type Occasion } from "../core/period/occasion.js";
+import { type CronOccasion, cronOccasion, dueAt, hintedAtOf, type Occasion } from "../core/period/occasion.js";
 import { COUNTED_PERIODS, openingAt, type PeriodGap } from "../core/period/periods.js";
 import { isPaused, passedOverReason } from "../core/period/policy.js";
 import { isRetryWanted } from "../core/period/retried.js";
@@ -228,7 +228,8 @@ function planGoverned(draft: Draft): void {
 export function isReplaced({ period, document }: Draft): boolean {
   const { oneshot = null } = standingOf(document).hints ?? {};
   const occasion = period?.context.occasion;
-  if (oneshot === null || occasion?.source !== "hint-oneshot" || oneshot.nextRunAt === occasion.slotAt) return false;
+  if (oneshot === null || occasion?.source !== "hint-oneshot") return false;
+  if (oneshot.nextRunAt === hintedAtOf(occasion)) return false;
   return period?.matches({ eligible: "starting" }) !== true && period?.matches({ eligible: "clearing" }) !== true;
 }
 

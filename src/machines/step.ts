@@ -7,6 +7,7 @@ import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isGoverned } from "../core/period/governed.js";
 import {
   type AskedSource,
+  hintedAtOf,
   isAskedSource,
   isOwnSource,
   isPeriod,
@@ -87,6 +88,7 @@ export function createStepper(engine: Engine): Stepper {
   return (scope, activation, event, moment) => {
     const draft = new Draft(engine, scope, moment, activation);
     receive(draft, event);
+    lookAround(draft, event);
     return {
       activation: draft.result(),
       effects: draft.outward,
@@ -122,7 +124,11 @@ function receive(draft: Draft, event: ActivationEvent): void {
     endPause(draft);
   }
   if (event.type !== "REMOVE") endForGood(draft);
-  if (isHeldByPerson(draft.document, event, draft.moment.now)) return;
+  if (isHeldByPerson(draft.document, event, draft.moment.now)) {
+    // Nothing comes of it, but whoever resumes is not woken before (S13).
+    if (event.type === "RESUME") evaluate(draft, true);
+    return;
+  }
   switch (event.type) {
     case "WAKE":
       wake(draft, event.isReturning, event.nominalAt);
@@ -159,6 +165,14 @@ function receive(draft: Draft, event: ActivationEvent): void {
       report(draft, event);
       return;
   }
+}
+
+/**
+ * What an activation does not know it does not wait for: whatever a job at rest hears, and whether or not anything came of
+ * that, it knows afterwards what is next. Only what is gone waits for nothing.
+ */
+function lookAround(draft: Draft, { type }: ActivationEvent): void {
+  if (draft.period === null && draft.undecided === null && type !== "REMOVE") evaluate(draft, false);
 }
 
 function wake(draft: Draft, isReturning: boolean, nominalAt: EpochMs | null): void {
@@ -281,10 +295,12 @@ function claimLive(draft: Draft, { execution }: Attempt, holder: Holder): void {
 }
 
 /** S42: the run that a one-shot hint asked for takes the hint with it, in the transaction that claims it. */
-function slotOf(draft: Draft, { source, slotAt, chosenAt }: SlotOccasion): Omit<SlotClaim, "attemptId" | "holder"> {
+function slotOf(draft: Draft, occasion: SlotOccasion): Omit<SlotClaim, "attemptId" | "holder"> {
   const { document, moment } = draft;
-  const slot = { source, slotAt, chosenAt };
-  if (source !== "hint-oneshot" || !isOneshotOf(document, slotAt)) return { ...slot, aftermath: null };
+  const { source, slotAt, chosenAt } = occasion;
+  const hintedAt = hintedAtOf(occasion);
+  const slot = { source, slotAt, chosenAt, hintedAt };
+  if (source !== "hint-oneshot" || !isOneshotOf(document, hintedAt)) return { ...slot, aftermath: null };
   const { left } = hintsAfter(document, "oneshot", moment.now);
   return { ...slot, aftermath: aftermathOfHints(draft, left, moment.now) };
 }

@@ -4,7 +4,7 @@
  */
 import { type ErrorCode, errorKind, type LogLevel } from "../core/base/errors/registry.js";
 import { assertNever } from "../core/base/result.js";
-import { gapText as reasonOfGap } from "../core/period/reasons.js";
+import { gapText as reasonOfGap, skippedEvent } from "../core/period/reasons.js";
 import { formatDuration } from "../core/time/duration.js";
 import { formatInstant } from "../core/time/instant.js";
 import type { News } from "./plan/news.js";
@@ -139,12 +139,18 @@ function warning(reason: string, message: string): EventText {
 }
 
 /** As krond calls them. */
-const OUTCOME_LINES = {
-  executed: "trigger",
-  skipped: "skipped_concurrency",
-  missed: "missed_deadline",
-  unschedulable: "unschedulable",
-} as const;
+function lineOfOutcome({ outcome, reason }: Extract<News, { readonly kind: "outcome" }>): string {
+  switch (outcome) {
+    case "executed":
+      return "trigger";
+    case "skipped":
+      return skippedEvent(reason);
+    case "missed":
+      return "missed_deadline";
+    default:
+      return outcome;
+  }
+}
 
 export interface LineText {
   readonly level: LogLevel;
@@ -161,7 +167,7 @@ export function lineOf(news: News): LineText {
       const level = outcome === "unschedulable" ? "warn" : "info";
       return {
         level,
-        event: OUTCOME_LINES[outcome],
+        event: lineOfOutcome(news),
         fields: { period_id, outcome, reason, chosen_time, seed_hash, job },
       };
     }

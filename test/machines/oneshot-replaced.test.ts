@@ -74,3 +74,49 @@ test("S46: a definition with the same rule is another command: what stood in the
   job.start("2026-03-01T12:10:03Z", "a2");
   expect(job.tell("2026-03-01T12:10:04Z", { type: "DEFINE", hash: "x", carriedAt: null })).toEqual([]);
 });
+
+/** An interval of an hour whose bounds move what a one-shot hint asks for; it ran at noon. */
+function paced(pace: { readonly minMs: number | null; readonly maxMs: number | null }): Scenario {
+  const job = new Scenario({ rule: { schedule: "@every 1h", pace }, document: { ...HANDLED, LastRunAt: NOON } });
+  job.wake("2026-03-01T12:00:30Z", true);
+  return job;
+}
+
+test("S41, S46: one that its pace has moved is the same one at every look: its start fails, is told once, and is tried ever more rarely", () => {
+  const job = paced({ minMs: 1_200_000, maxMs: null });
+  job.tell("2026-03-01T12:01:00Z", { type: "HINT", hint: oneshot("2026-03-01T12:02:00Z") });
+  const MOVED = "2026-03-01T12:20:00Z";
+  expect(job.wakeAt).toBe(MOVED);
+  const tried: string[] = [];
+  for (let attempt = 1; attempt <= 6; attempt++) {
+    const now = job.wakeAt ?? "";
+    tried.push(now);
+    expect(job.wake(now)).toEqual([`arm a${attempt} hint-oneshot ${MOVED}`]);
+    const told = job.tell(now, { type: "FAILED", attemptId: `a${attempt}`, code: "command-not-found" });
+    expect(told).toEqual(attempt === 1 ? ["persist start_failed"] : []);
+  }
+  expect(job.document.StartFailure?.Slot).toBe(MOVED);
+  const apart = tried.slice(1).map((now, index) => at(now) - at(tried[index] ?? ""));
+  expect(apart.toSorted((one, other) => one - other)).toEqual(apart);
+  expect(new Set(apart).size).toBeGreaterThan(2);
+});
+
+test("S42: one that its pace has brought forward goes with its run", () => {
+  const job = paced({ minMs: null, maxMs: 600_000 });
+  job.tell("2026-03-01T12:01:00Z", { type: "HINT", hint: oneshot("2026-03-01T12:45:00Z") });
+  const MOVED = "2026-03-01T12:10:00Z";
+  expect(job.wakeAt).toBe(MOVED);
+  expect(job.wake(MOVED)).toEqual([`arm a1 hint-oneshot ${MOVED}`]);
+  expect(job.ready(MOVED, "a1")).toEqual(["persist hint_ended+run_started"]);
+  expect([job.document.Hints, job.live]).toEqual([undefined, "2026-03-01T12:20:00Z planned"]);
+});
+
+test("S42: nor does the run of one that was brought forward consume a newer one", () => {
+  const job = paced({ minMs: null, maxMs: 600_000 });
+  job.tell("2026-03-01T12:01:00Z", { type: "HINT", hint: oneshot("2026-03-01T12:45:00Z") });
+  const MOVED = "2026-03-01T12:10:00Z";
+  job.wake(MOVED);
+  job.tell("2026-03-01T12:10:00.010Z", { type: "HINT", hint: oneshot(FOUR) });
+  expect(job.ready("2026-03-01T12:10:00.020Z", "a1")).toEqual(["persist run_started"]);
+  expect(job.document.Hints?.Oneshot?.NextRunAt).toBe(FOUR);
+});

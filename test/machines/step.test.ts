@@ -52,7 +52,8 @@ describe("one run", () => {
   });
 
   test("a gate that nobody waits for is closed", () => {
-    expect(new Scenario().ready(T10, "stranger")).toEqual(["close stranger"]);
+    const job = new Scenario({ document: HANDLED_9 });
+    expect(job.ready("2026-03-01T09:30:00Z", "stranger")).toEqual(["close stranger"]);
   });
 });
 

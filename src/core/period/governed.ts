@@ -5,7 +5,14 @@
 import { type CompiledRule, hasPeriods } from "../decision/model.js";
 import { type NextOccasion, nextOccasion } from "../governor/governor.js";
 import type { EpochMs } from "../time/instant.js";
-import { type CronOccasion, cronOccasion, type Occasion, type SlotSource, slotOccasion } from "./occasion.js";
+import {
+  type CronOccasion,
+  cronOccasion,
+  type Occasion,
+  type SlotOccasion,
+  type SlotSource,
+  slotOccasion,
+} from "./occasion.js";
 import { freeSlotAt, type JobStanding } from "./policy.js";
 import { retryOccasion } from "./retried.js";
 
@@ -72,8 +79,12 @@ function plannedOccasion(
 }
 
 function occasionOf(next: NextOccasion, period: CronOccasion | null, { slots }: JobStanding): Occasion | null {
-  const { source, clamped, slotAt, at } = next;
-  if (source !== "cron") return untaken(source, slotAt, at, slots);
+  const { source, clamped, clampedFromAt, slotAt, at } = next;
+  if (source !== "cron") {
+    const slot = untaken(source, slotAt, at, slots);
+    const isMoved = source === "hint-oneshot" && clampedFromAt !== null;
+    return slot !== null && isMoved ? { ...slot, hintedAt: clampedFromAt } : slot;
+  }
   // The pace asks for a run before the schedule does: a slot of its own.
   if (clamped === "max") return untaken("interval", slotAt, at, slots);
   return period === null || at <= period.dueAt ? period : cronOccasion(period.decision, at);
@@ -83,7 +94,7 @@ function occasionOf(next: NextOccasion, period: CronOccasion | null, { slots }: 
  * S40: a slot that was claimed is never planned again, whatever the clock says by now. Where the clock is behind an older slot,
  * the next of an interval is named after that one; a single run has no other instant.
  */
-function untaken(source: SlotSource, slotAt: EpochMs, at: EpochMs, slots: JobStanding["slots"]): Occasion | null {
+function untaken(source: SlotSource, slotAt: EpochMs, at: EpochMs, slots: JobStanding["slots"]): SlotOccasion | null {
   const freeAt = freeSlotAt(slots, source, slotAt);
   if (freeAt === slotAt) return slotOccasion(source, slotAt, at);
   return source === "hint-oneshot" ? null : { ...slotOccasion(source, freeAt, at), chosenAt: Math.min(slotAt, at) };

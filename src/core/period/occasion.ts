@@ -33,6 +33,8 @@ export interface SlotOccasion {
   readonly chosenAt: EpochMs;
   /** Never before `chosenAt`, and never in the past of the instant it was planned at. */
   readonly dueAt: EpochMs;
+  /** S42: of a one-shot hint whose slot the bounds of the job's pace have moved: the instant that it names. Absent: `slotAt`. */
+  readonly hintedAt?: EpochMs;
   /** S43: from then on it is not wanted any more. Absent: always. */
   readonly untilAt?: EpochMs;
   /** Whoever asked for it wants it only while nothing of the job is running. */
@@ -62,6 +64,11 @@ export function cronOccasion(decision: Decision, notBeforeAt: EpochMs = Number.N
 
 export function slotOccasion(source: SlotOccasion["source"], slotAt: EpochMs, startsAt: EpochMs): SlotOccasion {
   return { source, periodId: formatInstant(slotAt), slotAt, chosenAt: slotAt, dueAt: startsAt, decision: null };
+}
+
+/** What the hint says, whatever became of it: by this it is known again. */
+export function hintedAtOf({ hintedAt, slotAt }: Pick<SlotOccasion, "hintedAt" | "slotAt">): EpochMs {
+  return hintedAt ?? slotAt;
 }
 
 /** As documents, records and logs have it: cron is what goes without saying (STATE). */

@@ -88,6 +88,11 @@ export function reasonText(reason: string): string {
   return isPlainReason(reason) ? REASON_TEXTS[reason] : reason;
 }
 
+/** The event of the log. Only of runs that were in the way it is called so: a fence skips a period too, and nothing was running then (S32). */
+export function skippedEvent(reason: string | null): "skipped_concurrency" | "skipped" {
+  return CONCURRENCY_REASONS.some((each) => each === reason) ? "skipped_concurrency" : "skipped";
+}
+
 /** One of a bounded set, whatever a store says: for the labels of metrics. */
 export function knownReason(reason: string): string {
   const isKnown = reason === "" || reason === UNSCHEDULABLE_REASON || isPlainReason(reason);

@@ -5,7 +5,7 @@
 import { decide } from "../decision/decide.js";
 import { type CompiledRule, type Decision, hasPeriods } from "../decision/model.js";
 import { governedOccasion } from "../period/governed.js";
-import { type CronOccasion, cronOccasion, dueAt, type SlotOccasion } from "../period/occasion.js";
+import { type CronOccasion, cronOccasion, dueAt, hintedAtOf, type SlotOccasion } from "../period/occasion.js";
 import { currentPeriod, gapBefore, isHandled } from "../period/periods.js";
 import { isBeforeDefinition, isBeforeEvaluation } from "../period/policy.js";
 import type { FenceReason } from "../period/reasons.js";
@@ -110,7 +110,7 @@ function nextPeriodOf(document: StateDocument, compiled: CompiledRule, upToAt: E
 function closedSlot(document: StateDocument, slot: SlotOccasion, rules: FenceRules): Transition {
   const { now, upToAt, reason, historyLimit } = rules;
   const { source, slotAt } = slot;
-  const left = source === "hint-oneshot" ? consumeOneshot(document, slotAt, null, now) : unchanged(document);
+  const left = source === "hint-oneshot" ? consumeOneshot(document, hintedAtOf(slot), null, now) : unchanged(document);
   const closed = closeSlot(left.document, slot, { outcome: "skipped", reason }, now, historyLimit);
   return {
     document: withSlotUsed(closed.document, source, Math.max(slotAt, upToAt)),

@@ -61,17 +61,17 @@ export function expireHints(document: StateDocument, aftermath: Aftermath | null
 /** S42: called by the claim of the run that the one-shot has caused. */
 export function consumeOneshot(
   document: StateDocument,
-  slotAt: EpochMs,
+  hintedAt: EpochMs,
   aftermath: Aftermath | null,
   now: EpochMs,
 ): Transition {
-  const kinds = hintKinds(document).filter((kind) => kind === "oneshot" && isOneshotOf(document, slotAt));
+  const kinds = hintKinds(document).filter((kind) => kind === "oneshot" && isOneshotOf(document, hintedAt));
   return ending(document, kinds, "consumed", aftermath, now);
 }
 
 /** S42: a later one that was set meanwhile asks for a run of its own. */
-export function isOneshotOf({ Hints }: StateDocument, slotAt: EpochMs): boolean {
-  return Hints?.Oneshot !== undefined && oneshotOf(Hints.Oneshot).nextRunAt <= slotAt;
+export function isOneshotOf({ Hints }: StateDocument, hintedAt: EpochMs): boolean {
+  return Hints?.Oneshot !== undefined && oneshotOf(Hints.Oneshot).nextRunAt <= hintedAt;
 }
 
 export interface HintsLeft {

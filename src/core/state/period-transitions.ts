@@ -4,7 +4,7 @@
  */
 import type { Decision } from "../decision/model.js";
 import type { MissedCause } from "../period/cause.js";
-import { dueAt, type SlotOccasion } from "../period/occasion.js";
+import { dueAt, hintedAtOf, type SlotOccasion } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
 import type { FenceReason, SkippedReason } from "../period/reasons.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
@@ -61,6 +61,8 @@ export interface SlotClaim extends Claimed {
   readonly slotAt: EpochMs;
   /** Where the slot is named after an older one it is not its name that it is due by (S40). Absent: `slotAt`. */
   readonly chosenAt?: EpochMs;
+  /** S42: by which the one-shot hint is known that goes with it. Absent: `slotAt`. */
+  readonly hintedAt?: EpochMs;
   /** S42: of the one-shot hint that goes with it. */
   readonly aftermath: Aftermath | null;
 }
@@ -76,7 +78,7 @@ export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochM
   const isBoot = source === REBOOT_SOURCE;
   const active = { ...activeOf(slotId, chosenAt, source, claim, now), ...(isRetry ? attemptFields(document) : {}) };
   const { document: left, facts } =
-    source === "hint-oneshot" ? consumeOneshot(document, slotAt, aftermath, now) : unchanged(document);
+    source === "hint-oneshot" ? consumeOneshot(document, hintedAtOf(claim), aftermath, now) : unchanged(document);
   const rest = isRetry ? withoutRetry(left) : isBoot ? withoutDueBoot(withoutRetry(left)) : left;
   const next = withNewest({ ...rest, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, now);
   return sealed(document, next, ...facts, startedFact(document, active, now));

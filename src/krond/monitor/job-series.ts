@@ -2,6 +2,10 @@
 import type { JobStatus, Supervisor } from "../../actors/supervisor/port.js";
 import { turnOfLoop } from "../../actors/turns.js";
 import type { IdentityFilter } from "../../core/job/identity-glob.js";
+import { storedDefinition } from "../../core/job/stored.js";
+import { expectedBy } from "../../core/restart/glance.js";
+import { isSuccess } from "../../core/state/ending.js";
+import { endingOf, isRun } from "../../core/state/past-runs.js";
 import { type EpochMs, instantOrNull } from "../../core/time/instant.js";
 import { documentOf } from "../../operations/records/why.js";
 import type { StateReader } from "../../persist/store.js";
@@ -64,6 +68,10 @@ function lastRunOf({ lastRun }: JobStatus): LastRun | null {
 
 async function lastSuccessAt(reader: StateReader, identity: string): Promise<EpochMs | null> {
   const document = await documentOf(reader, identity);
-  const last = document?.History.findLast(({ ExitCode }) => ExitCode === 0);
+  const text = (await reader.newestVersion(identity))?.text ?? null;
+  const definition = text === null ? null : storedDefinition(text);
+  if (document === null || definition === null) return null;
+  const isExpected = expectedBy(definition);
+  const last = document.History.findLast((entry) => isRun(entry) && isSuccess(endingOf(entry, isExpected)));
   return instantOrNull(last?.CompletedAt);
 }

@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import * as fs from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { builtPrograms, krondProcesses, type RunningKrond } from "../../support/krond.js";
-import { job, placesIn } from "../../support/place.js";
+import { job, NEVER, placesIn } from "../../support/place.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 
 const programs = builtPrograms();
@@ -53,6 +56,31 @@ describe("what a running daemon tells machines", () => {
     const series = /^kron_job_last_success_timestamp_seconds.*$/gm;
     expect(again.text.match(series)?.[0]).toMatch(/\{identity="t\/a"\} \d+/);
     expect(again.text.match(series)).toHaveLength(1);
+  });
+
+  test("when a request was answered last as it should be is known after a restart too", async () => {
+    const target = createServer((request, response) => {
+      response.statusCode = request.url === "/well" ? 204 : 500;
+      response.end();
+    });
+    target.listen(0, "127.0.0.1");
+    await once(target, "listening");
+    const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
+    const request = (identity: string, path: string): string =>
+      `  - { identity: ${identity}, schedule: "${NEVER}", http: { url: "${url}${path}" } }\n`;
+    const here = place(request("t/well", "/well") + request("t/ill", "/ill"));
+    const options = ["--metrics", "0", "--metrics-jobs", "t/*", "--allow-private"];
+    const krond = startKrond(here.config, here.state, options);
+    await krond.ready();
+    for (const identity of ["t/well", "t/ill"]) {
+      here.kron("run", identity);
+      await krond.event("completed", { identity });
+    }
+    await krond.kill("SIGTERM");
+    const { text } = await asked(startKrond(here.config, here.state, options), "/metrics");
+    target.close();
+    expect(text).toMatch(/^kron_job_last_success_timestamp_seconds\{identity="t\/well"\} \d+/m);
+    expect(text).not.toContain('last_success_timestamp_seconds{identity="t/ill"}');
   });
 
   test("readiness fails while the configuration cannot be read, health does not; both are well again afterwards", async () => {

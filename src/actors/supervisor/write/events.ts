@@ -6,7 +6,7 @@
 import type { KronError } from "../../../core/base/errors/kron-error.js";
 import type { LogLevel } from "../../../core/base/errors/registry.js";
 import type { DecisionRecord } from "../../../core/decision/model.js";
-import { CONCURRENCY_REASONS, notStarted } from "../../../core/period/reasons.js";
+import { notStarted, skippedEvent } from "../../../core/period/reasons.js";
 import { endingFields, holderField, isSuccess, withoutExcerpt } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
@@ -151,11 +151,6 @@ function outcomeTold(fact: Fact<"outcome">, decision: DecisionRecord | null): To
     case "unschedulable":
       return { ...base, event: "unschedulable", component: "scheduler", level: "warn" };
   }
-}
-
-/** Only of runs that were in the way it is called so: a fence skips a period too, and nothing was running then (S32). */
-function skippedEvent(reason: string | null): "skipped_concurrency" | "skipped" {
-  return CONCURRENCY_REASONS.some((each) => each === reason) ? "skipped_concurrency" : "skipped";
 }
 
 /** One line says both: that the run is over, and what went wrong with it. */
