@@ -17,6 +17,7 @@
 const PERIODS = "src/core/period/periods.ts";
 const POLICY = "src/core/period/policy.ts";
 const LATENESS = "src/core/period/lateness.ts";
+const OCCASION = "src/core/period/occasion.ts";
 const RUNS = "src/core/state/run-transitions.ts";
 const CLAIMS = "src/core/state/period-transitions.ts";
 const STEP = "src/machines/step.ts";
@@ -208,9 +209,24 @@ export const MUTANTS = [
   {
     name: "S42: a one-shot is not consumed",
     file: CLAIMS,
-    search: 'source === "hint-oneshot" ? consumeOneshot(document, slotAt, aftermath, now) : unchanged(document);',
-    replace: 'source === "none" ? consumeOneshot(document, slotAt, aftermath, now) : unchanged(document);',
+    search:
+      'source === "hint-oneshot" ? consumeOneshot(document, hintedAtOf(claim), aftermath, now) : unchanged(document);',
+    replace: 'source === "none" ? consumeOneshot(document, hintedAtOf(claim), aftermath, now) : unchanged(document);',
     tests: OCCASION_TESTS,
+  },
+  {
+    name: "S42: a one-shot is known by its slot, wherever its pace has moved it",
+    file: OCCASION,
+    search: "return hintedAt ?? slotAt;",
+    replace: "return hintedAt === undefined ? slotAt : slotAt;",
+    tests: ["test/machines/oneshot-replaced.test.ts"],
+  },
+  {
+    name: "S41: what a job at rest waits for is forgotten over a wish that came to nothing",
+    file: STEP,
+    search: 'if (draft.period === null && draft.undecided === null && type !== "REMOVE") evaluate(draft, false);',
+    replace: 'if (draft.period === null && draft.undecided === null && type === "REMOVE") evaluate(draft, false);',
+    tests: ["test/machines/looks-around.test.ts"],
   },
   {
     name: "S40: a slot forgets when the last run began",
