@@ -13,6 +13,7 @@ import { MUTANTS } from "./mutant-list.mjs";
 const root = resolve(import.meta.dirname, "../..");
 const COPIED = [
   "src",
+  "web",
   "test",
   "scripts",
   "docs",
@@ -20,6 +21,7 @@ const COPIED = [
   "deploy",
   "package.json",
   "tsconfig.json",
+  "tsconfig.web.json",
   "tsup.config.ts",
   "vitest.config.ts",
   "biome.json",
