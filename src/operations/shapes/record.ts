@@ -33,6 +33,7 @@ const HISTORY_ROW = z.strictObject({
   chosen_time: time.nullable(),
   started_at: time.nullable(),
   ended_at: time.nullable(),
+  attempt_id: z.string().optional(),
   node: z.string().optional(),
   decision: DECISION.nullable().optional(),
   retry_of: time.optional(),
