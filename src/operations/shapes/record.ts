@@ -45,7 +45,7 @@ export const HISTORY_ANSWER = listOf(HISTORY_ROW);
 export type HistoryAnswer = z.output<typeof HISTORY_ANSWER>;
 
 export const ALL_HISTORY_ANSWER = z.strictObject({
-  rows: listOf(HISTORY_ROW.extend({ identity })),
+  rows: listOf(HISTORY_ROW.extend({ identity, called: z.string().optional() })),
   next: z.string().nullable(),
 });
 
