@@ -5,10 +5,11 @@ import { decodeSession, SESSION_KINDS, type Session, sessionFields } from "../pl
 import { readSituation } from "../planner/situation.js";
 import { countArg, outputForm, type ParsedArgs } from "./args.js";
 import { withDaemon } from "./daemon.js";
+import { published } from "./endpoints/published.js";
 import { CliError, EXIT, type ExitCode, usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
 import { oneOf } from "./listen-address.js";
-import { printReport, printValue } from "./output.js";
+import { printValue } from "./output.js";
 import { proposalText, sessionText } from "./planner-text.js";
 
 /** Options of a model that somebody names by hand. */
@@ -32,7 +33,7 @@ export async function tryEndpoint(endpointId: string, args: ParsedArgs, io: CliI
   const session = sessionOf(tried.session);
   const situation = readSituation(tried.inputs, io.now());
   if (!situation.ok) throw unreadable();
-  await printValue(sessionFields(session), () => sessionText(session, situation.value), args, io);
+  await printValue(published(sessionFields(session)), () => sessionText(session, situation.value), args, io);
   return EXIT.ok;
 }
 
@@ -44,7 +45,7 @@ export async function sessions(of: string | undefined, args: ParsedArgs, io: Cli
   const about = of === undefined ? {} : { endpointId: of };
   const request = { op: "planner.sessions", cursor: null, limit, ...about } as const;
   const { rows } = await asked<{ readonly rows: readonly SessionRow[] }>(request, args, io);
-  if (form !== "text") await printReport(form, rows, rows, io);
+  if (form !== "text") await printValue(rows.map(published), () => "", args, io);
   else for (const row of rows) await io.out(`${linesOf(row).join("\n")}\n`);
   if (form === "text" && rows.length === 0) await io.err("no session of a planner is on record\n");
   return EXIT.ok;
@@ -54,7 +55,7 @@ async function oneSession(sessionId: string, args: ParsedArgs, io: CliIo): Promi
   outputForm(args);
   const detail = await asked<SessionDetail>({ op: "planner.session", sessionId }, args, io);
   const text = (): string => `${[...linesOf(detail), ...callLines(detail)].join("\n")}\n`;
-  await printValue(detail, text, args, io);
+  await printValue(published(detail), text, args, io);
   return EXIT.ok;
 }
 

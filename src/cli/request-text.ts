@@ -1,26 +1,24 @@
 /** A run that was a request, as it is on record: there is no output, there is an answer. */
 import { endingText, readEnding } from "../core/state/ending.js";
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
+import { RECORDS_LOOKED_AT } from "../operations/jobs/output-files.js";
 import type { HistoryRow } from "../operations/records/history.js";
 import type { ParsedArgs } from "./args.js";
 import { askOrRun } from "./daemon.js";
 import type { CliIo } from "./io.js";
 
-/** Rows in which the newest run is looked for: between runs lie periods that had none. */
-const ROWS_LOOKED_AT = 200;
-
-/** The newest run, or the one of the period; null: there is none. */
-export async function recordedRun(
+/** The newest runs, or those of the period; newest first. */
+export async function recordedRuns(
   identity: string,
   periodAt: EpochMs | null,
   args: ParsedArgs,
   io: CliIo,
-): Promise<HistoryRow | null> {
+): Promise<readonly HistoryRow[]> {
   const beforeAt = periodAt === null ? null : periodAt + 1;
-  const request = { op: "history" as const, identity, limit: ROWS_LOOKED_AT, beforeAt };
+  const request = { op: "history" as const, identity, limit: RECORDS_LOOKED_AT, beforeAt };
   const rows = await askOrRun<readonly HistoryRow[]>(args, io, request);
   const runs = rows.filter(({ started_at }) => started_at !== null);
-  return runs.find(({ period_id }) => periodAt === null || period_id === formatInstant(periodAt)) ?? null;
+  return runs.filter(({ period_id }) => periodAt === null || period_id === formatInstant(periodAt));
 }
 
 export function requestText(row: HistoryRow): string {

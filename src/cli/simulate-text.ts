@@ -6,25 +6,45 @@ import type { Findings, JobFindings } from "../simulation/report.js";
 import { formatSpan } from "../simulation/span.js";
 import type { TimelineEntry } from "../simulation/timeline.js";
 import { plural } from "./format.js";
-import { type Paint, renderPairs, renderTable } from "./style.js";
+import { type NamedJob, nameCell } from "./job-name.js";
+import { type Paint, renderPairs } from "./style.js";
+import { type Column, type Screen, tableText, WHOLE } from "./table.js";
 
 /** More rows than this only with --all: those with the most trouble first. */
 export const SHOWN_JOBS = 30;
 
-const HEADER = [
-  "JOB",
-  "PERIODS",
-  "EXECUTED",
-  "SKIPPED",
-  "MISSED",
-  "UNSCHED",
-  "NOT EVAL",
-  "OTHER",
-  "FAILED",
-  "PEAK",
-  "LATEST",
+const number = (
+  title: string,
+  shortTitle: string,
+  rank: number,
+  of: (job: JobFindings) => number,
+): Column<NamedFindings> => {
+  return { title, shortTitle, rank, least: WHOLE, align: "right", cell: (job) => String(of(job)) };
+};
+
+/** Where there is no room for all, what goes well goes first. */
+const COLUMNS: readonly Column<NamedFindings>[] = [
+  { title: "JOB", rank: 11, least: 12, cell: nameCell },
+  number("PERIODS", "PER", 2, ({ periods }) => periods),
+  number("EXECUTED", "EXE", 6, ({ executed }) => executed),
+  number("SKIPPED", "SKI", 7, ({ skipped }) => skipped),
+  number("MISSED", "MIS", 10, ({ missed }) => missed),
+  number("UNSCHED", "UNS", 8, ({ unschedulable }) => unschedulable),
+  number("NOT EVAL", "NOT", 3, ({ not_evaluated }) => not_evaluated),
+  number("OTHER", "OTH", 1, otherOf),
+  number("FAILED", "FAI", 9, ({ failed }) => failed),
+  number("PEAK", "PEAK", 4, ({ peak }) => peak),
+  {
+    title: "LATEST",
+    shortTitle: "LATE",
+    rank: 5,
+    least: WHOLE,
+    align: "right",
+    cell: ({ max_lateness_ms }) => formatDuration(max_lateness_ms),
+  },
 ];
-const ALIGN = HEADER.map((_, column) => (column === 0 ? ("left" as const) : ("right" as const)));
+
+export type NamedFindings = JobFindings & NamedJob;
 
 function otherOf(job: JobFindings): number {
   return job.before_definition + job.suspended + job.paused + job.down + job.removed + job.open + job.unaccounted;
@@ -34,16 +54,10 @@ function troubleOf(job: JobFindings): number {
   return job.missed + job.skipped + job.unschedulable + job.unaccounted + job.failed + job.refused;
 }
 
-export function jobTable(jobs: readonly JobFindings[], isAll: boolean, paint: Paint): string {
+export function jobTable(jobs: readonly NamedFindings[], isAll: boolean, screen: Screen): string {
   const isCut = !isAll && jobs.length > SHOWN_JOBS;
   const shown = isCut ? [...jobs].sort((a, b) => troubleOf(b) - troubleOf(a)).slice(0, SHOWN_JOBS) : jobs;
-  const cells = shown.map((job) => [
-    job.identity,
-    ...[job.periods, job.executed, job.skipped, job.missed, job.unschedulable, job.not_evaluated].map(String),
-    ...[otherOf(job), job.failed, job.peak].map(String),
-    formatDuration(job.max_lateness_ms),
-  ]);
-  const table = renderTable(HEADER, cells, ALIGN, paint);
+  const table = tableText(COLUMNS, shown, screen);
   return isCut ? `${table}… and ${jobs.length - shown.length} more jobs with less trouble: --all shows them\n` : table;
 }
 

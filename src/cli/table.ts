@@ -2,7 +2,9 @@
  * A table that comes in pages. Where it goes to a terminal it fits its width: what matters least is shortened first, and no
  * row is ever wrapped. Elsewhere nothing is shortened; columns grow with what comes, but nothing that is printed moves.
  */
-import type { Paint } from "./style.js";
+import type { ParsedArgs } from "./args.js";
+import type { CliIo } from "./io.js";
+import { type Paint, paintFor } from "./style.js";
 
 /** What stands in a place of the table. */
 export interface Cell {
@@ -23,6 +25,14 @@ export interface Column<T> {
   readonly least: number;
   /** Of what is wider than this, the row is widened and not the column. */
   readonly cap?: number;
+  /** Numbers stand under each other by their last digit. */
+  readonly align?: "right";
+}
+
+/** Where something is shown. `width` null: it is no terminal. */
+export interface Screen {
+  readonly paint: Paint;
+  readonly width: number | null;
 }
 
 interface Layout {
@@ -33,6 +43,24 @@ interface Layout {
 
 const GAP = "  ";
 const ELLIPSIS = "…";
+
+/** A cell of which nothing may be cut: better is no column than half a number. */
+export const WHOLE = Number.POSITIVE_INFINITY;
+
+export function screenOf(args: ParsedArgs, io: CliIo): Screen {
+  return { paint: paintFor(args, io), width: io.outColumns ?? null };
+}
+
+/** A table that comes in one piece. */
+export function tableText<T>(columns: readonly Column<T>[], rows: readonly T[], { paint, width }: Screen): string {
+  const table = new FittedTable(columns, width, paint);
+  return `${table.text(rows)}${table.end()}`;
+}
+
+/** On a narrow terminal the year is the one that everybody knows. */
+export function withoutYear(instant: string): Cell {
+  return /^\d{4}-\d\d-\d\dT/.test(instant) ? { text: instant, short: instant.slice(5) } : { text: instant };
+}
 
 export class FittedTable<T> {
   readonly #columns: readonly Column<T>[];
@@ -119,10 +147,14 @@ export class FittedTable<T> {
       const text = this.#width === null ? whole : cut(whole, width);
       const colour = cells[index]?.colour;
       const blanks = " ".repeat(Math.max(0, width - text.length));
-      return { text: colour === undefined ? text : this.#paint[colour](text), blanks };
+      const isRight = this.#columns[index]?.align === "right";
+      return { text: colour === undefined ? text : this.#paint[colour](text), blanks, isRight };
     });
     const filled = places.findLastIndex(({ text }) => text !== "");
-    const line = places.slice(0, filled + 1).map(({ text, blanks }, at) => (at === filled ? text : text + blanks));
+    const line = places.slice(0, filled + 1).map(({ text, blanks, isRight }, at) => {
+      if (isRight) return blanks + text;
+      return at === filled ? text : text + blanks;
+    });
     return line.join(GAP);
   }
 }

@@ -13,7 +13,7 @@ export interface JobFindings extends FateCounts {
   readonly started: number;
   readonly manual: number;
   readonly retried: number;
-  readonly atBoot: number;
+  readonly at_boot: number;
   readonly intervals: number;
   readonly hinted: number;
   readonly failed: number;
@@ -103,7 +103,7 @@ function jobFindings(history: JobHistory, fates: ReadonlyMap<Fate, number>): Job
     intervals: history.intervals,
     hinted: history.hinted,
     retried: history.retried,
-    atBoot: history.atBoot,
+    at_boot: history.atBoot,
     failed: history.failed,
     refused: history.refused,
     overlaps: history.overlaps,
@@ -131,7 +131,7 @@ function figuresOf(chronicle: Chronicle, jobs: readonly JobFindings[], { fatals 
     intervals: total("intervals"),
     hinted: total("hinted"),
     retried: total("retried"),
-    at_boot: total("atBoot"),
+    at_boot: total("at_boot"),
     failed: total("failed"),
     unknown_exits: sum(exits.filter(([name]) => name === "unknown").map(([, count]) => count)),
     still_running: total("still_running"),

@@ -136,9 +136,21 @@ hard: error: env KEY: its value comes from the cluster
 hard: no timeZone: the schedule is read in UTC, a CronJob's in the zone of the controller manager
 hard: runs on this host, not in b: the command has to be there
 hard: policy.deadline: 1h: a CronJob without a bound has no counterpart
-hard: backoffLimit: a run that fails is not repeated before the next period
+hard: backoffLimit: becomes retry, never into the next period
 1 of 2 CronJobs taken over as jobs of krond
 `);
+  });
+
+  test.each<readonly [string, unknown, string]>([
+    ["", { limit: 6, backoffMs: 10_000, maxBackoffMs: 360_000, on: ["exit"] }, "becomes retry, never"],
+    ["backoffLimit: 2", { limit: 2 }, "becomes retry, never"],
+    ["backoffLimit: 50", { limit: 20 }, "becomes retry, 20 times instead of 50, never"],
+  ])("a Job is tried again, and so is the job: %s", async (field, retry, note) => {
+    const input = FOR_A_HOST.split("---")[0]?.replace("backoffLimit: 0", field) ?? "";
+    const { out, err } = await runCaptured(KRON, ["import", "cronjob", "-", "--as", "krond"], { input });
+    const [made] = readYamlConfig("jobs.yaml", out).jobs;
+    expect(made?.definition.policy).toMatchObject({ retry });
+    expect(err).toContain(`report: backoffLimit: ${note} into the next period`);
   });
 
   test("anything else to become is refused", async () => {

@@ -34,9 +34,17 @@ describe("a crontab that krond runs itself", () => {
     expect(here.kron("run", one).status).toBe(0);
     await krond.event("completed", { identity: one, exit_code: 0 });
     expect(["one\n", "two\n"]).toContain(here.kron("logs", one).out);
+    for (const verb of ["list", "history"]) {
+      expect(here.kron(verb).out, verb).toMatch(/\ncrontab:crontab:[0-9a-f]{12} {2}crontab: echo (one|two) /);
+      const rows = JSON.parse(here.kron(verb, "-o", "json").out) as { identity: string; called?: string }[];
+      const called = rows.flatMap(({ identity, called: name }) => (identity === one ? [name] : []));
+      expect(called[0], verb).toMatch(/^crontab: echo (one|two)$/);
+      expect(rows.filter(({ identity }) => identity === "t/beside").every((row) => !("called" in row))).toBe(true);
+    }
     fs.writeFileSync(crontab, `${NEVER} echo two\n${NEVER} echo three\n`);
     krond.child.kill("SIGHUP");
     await krond.event("config_reloaded", { added: 1, removed: 1, changed: 0, unchanged: 2 });
+    expect(here.kron("history").out).toContain(`${one}  crontab: echo`);
     const after = identitiesIn(here.kron("list", "-o", "json").out);
     expect(after).toHaveLength(3);
     expect(before.filter((identity) => after.includes(identity))).toHaveLength(2);

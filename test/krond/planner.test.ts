@@ -6,6 +6,7 @@ import { ControlClient } from "../../src/krond/control/client.js";
 import { socketPathIn } from "../../src/krond/state/directory.js";
 import type { OperationRequest } from "../../src/operations/registry.js";
 import { askedOf, call, DONE, inTurn, raw, says } from "../planner/misbehaving-server.js";
+import { misspelled } from "../support/json-keys.js";
 import { builtPrograms, krondProcesses, type LogLine, type RunningKrond } from "../support/krond.js";
 import { NEVER, type Place, placesIn } from "../support/place.js";
 import { temporaryDirectories } from "../support/temporary.js";
@@ -258,6 +259,9 @@ describe("docs/planner.md", () => {
     expect(whole.out).toContain("looked at again from");
     const json = JSON.parse(bench.here.kron("planner", "sessions", other, "-o", "json").out) as Fields[];
     expect(json).toMatchObject([{ id: sessionId, by: "planner:rules", fates: [{ result: "applied" }] }]);
+    const detail = JSON.parse(bench.here.kron("planner", "sessions", `${sessionId}`, "-o", "json").out) as Fields;
+    expect([misspelled(json), misspelled(detail)]).toEqual([[], []]);
+    expect(detail["session"]).toHaveProperty("started_at");
     expect(bench.here.kron("planner", "sessions", "--tenant", "foreign").out).toBe("");
   });
 

@@ -11,7 +11,7 @@ export interface CliResult {
 export async function runCaptured(
   program: Program,
   argv: readonly string[],
-  world: Partial<Pick<CliIo, "env" | "cwd" | "isOutTerminal">> & {
+  world: Partial<Pick<CliIo, "env" | "cwd" | "isOutTerminal" | "outColumns">> & {
     readonly nowAt?: number;
     readonly input?: string;
   } = {},
@@ -27,6 +27,7 @@ export async function runCaptured(
     },
     isOutTerminal: world.isOutTerminal ?? false,
     isErrTerminal: false,
+    ...(world.outColumns === undefined ? {} : { outColumns: world.outColumns }),
     env: world.env ?? {},
     cwd: world.cwd ?? process.cwd(),
     now: () => world.nowAt ?? Date.parse("2026-02-28T12:00:00Z"),

@@ -109,6 +109,8 @@ export interface StartFailureStatus {
 
 export interface JobStatus {
   readonly identity: string;
+  /** Of the job of a crontab alone, whose identity is a hash: its file, and what its line runs. */
+  readonly called?: string;
   readonly schedule: string;
   readonly timezone: string;
   readonly standing: StandingName;

@@ -22,6 +22,7 @@ import { noteMissingUids } from "../kube/kron-job-names.js";
 import { configurationSources, refuseFindings } from "../load.js";
 import { durationArg } from "../moments.js";
 import { paintFor } from "../style.js";
+import { screenOf } from "../table.js";
 import { DEFAULT_TOP, FORECAST_FORMS } from "./specs/forecast.js";
 
 type Form = (typeof FORECAST_FORMS)[number];
@@ -98,7 +99,7 @@ async function print(form: Form, forecast: Forecast, report: ForecastReport, arg
   const paint = paintFor(args, io);
   switch (form) {
     case "text":
-      return io.out(forecastText(report, hasGroups, paint));
+      return io.out(forecastText(report, hasGroups, screenOf(args, io)));
     case "plot": {
       const width = countArg(args, "width", io.outColumns ?? PLOT_WIDTH.fallback, PLOT_WIDTH.most);
       return io.out(plotText(forecast, width, paint));

@@ -7,6 +7,7 @@ import { askOrRun, withDaemon, withDaemonOrStore } from "../daemon.js";
 import { EXIT, usageError } from "../exit.js";
 import { nextLook } from "../follow.js";
 import type { CliIo } from "../io.js";
+import { nameCell } from "../job-name.js";
 import { newestOf } from "../list/newest.js";
 import { printPages } from "../list-output.js";
 import { outcomeText } from "../outcome-text.js";
@@ -37,7 +38,7 @@ function sourceText({ source, retry_of, attempt }: HistoryRow): string {
   return retry_of === undefined ? `${source}` : `${source} of ${retry_of}, attempt ${attempt}`;
 }
 
-const JOB: Column<JobHistoryRow> = { title: "JOB", rank: 5, least: 12, cap: 40, cell: ({ identity }) => identity };
+const JOB: Column<JobHistoryRow> = { title: "JOB", rank: 5, least: 12, cap: 40, cell: nameCell };
 
 const COLUMNS: readonly Column<HistoryRow>[] = [
   {

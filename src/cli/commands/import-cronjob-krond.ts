@@ -3,6 +3,7 @@
  * container runs a command that this host has too. What only a cluster gives is named.
  */
 import { type Fields, fieldsOf } from "../../core/base/fields.js";
+import { LIMITS } from "../../core/base/limits.js";
 import { type CommentedJob, jobsYaml, NameBook } from "../../core/config/export.js";
 import type { JobDefinition } from "../../core/job/definition.js";
 import { readJobDefinition } from "../../core/job/schema.js";
@@ -20,6 +21,8 @@ export interface PlainCronJob {
 
 /** As long as a KronJob gets: a CronJob without a bound starts whenever it is found to be due. */
 const DEFAULT_DEADLINE = "1h";
+/** Of a Job that says nothing of it. */
+const USUAL_BACKOFF_LIMIT = 6;
 const POLICIES: Readonly<Record<string, string>> = { Allow: "allow", Forbid: "forbid", Replace: "replace" };
 
 interface Made {
@@ -59,10 +62,9 @@ function krondJobOf({ name, schedule, timeZone, cronJob, notes: before }: PlainC
     ...(timeZone === undefined ? {} : { timezone: timeZone }),
     policy: policyOf(spec, notes),
     ...timeoutOf(jobSpec),
+    ...retryOf(jobSpec, notes),
     ...target,
   };
-  const retries = jobSpec["backoffLimit"];
-  if (retries !== 0) notes.push("backoffLimit: a run that fails is not repeated before the next period");
   const isParallel = [jobSpec["parallelism"], jobSpec["completions"]].some(
     (count) => typeof count === "number" && count > 1,
   );
@@ -82,6 +84,16 @@ function policyOf(spec: Fields, notes: string[]): Fields {
     deadline: seconds === undefined ? DEFAULT_DEADLINE : `${String(seconds)}s`,
     ...(spec["suspend"] === true ? { suspend: true } : {}),
   };
+}
+
+/** As a Job does it: after ten seconds, then twice as long each time, up to six minutes; never when its time was over. */
+function retryOf(jobSpec: Fields, notes: string[]): Fields {
+  const limit = jobSpec["backoffLimit"] ?? USUAL_BACKOFF_LIMIT;
+  if (typeof limit !== "number" || limit < 1) return {};
+  const most = Math.min(limit, LIMITS.retries);
+  const fewer = most < limit ? `${most} times instead of ${limit}, ` : "";
+  notes.push(`backoffLimit: becomes retry, ${fewer}never into the next period`);
+  return { retry: { limit: most, backoff: "10s", max_backoff: "6m", on: ["exit"] } };
 }
 
 function timeoutOf(jobSpec: Fields): Fields {

@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { JobStatus } from "../../actors/supervisor/port.js";
 import { ALL_JOBS } from "../../actors/supervisor/rows/job-query.js";
@@ -8,6 +8,7 @@ import { type EpochMs, formatInstant, knownInstant } from "../../core/time/insta
 import type { ControlClient } from "../../krond/control/client.js";
 import { outputDirectoryIn } from "../../krond/state/directory.js";
 import type { ListPage } from "../../operations/jobs/list.js";
+import { type Begun, filePrefix, OutputFiles } from "../../operations/jobs/output-files.js";
 import type { HistoryRow } from "../../operations/records/history.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import { withDaemonOrStore } from "../daemon.js";
@@ -16,43 +17,22 @@ import { nextLook, Tail } from "../follow.js";
 import type { CliIo } from "../io.js";
 import { jobPeriodOf } from "../job-period.js";
 import { printValue } from "../output.js";
-import { recordedRun, requestText } from "../request-text.js";
+import { recordedRuns, requestText } from "../request-text.js";
 import { stateDirectoryOf } from "../state-options.js";
-
-/** Files of a job's runs, oldest first: their names sort so. */
-async function filesOf(directory: string): Promise<string[]> {
-  try {
-    return (await readdir(directory)).filter((name) => name.endsWith(".log")).sort();
-  } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (isMissing) return [];
-    throw new CliError(EXIT.usage, messageOf(error));
-  }
-}
 
 interface Wanted {
   readonly written: string;
   readonly identity: string;
   readonly periodAt: EpochMs | null;
   readonly directory: string;
-}
-
-function filePrefix(periodAt: EpochMs): string {
-  return `${formatInstant(periodAt).replaceAll(":", "")}.`;
-}
-
-/** The kept files, newest last. */
-async function keptFiles({ directory, periodAt }: Wanted): Promise<string[]> {
-  const prefix = periodAt === null ? "" : filePrefix(periodAt);
-  return (await filesOf(directory)).filter((name) => name.startsWith(prefix));
+  readonly files: OutputFiles;
 }
 
 /** `run`: the one that is meant, as it is on record; it may have been another machine's. */
 async function show(wanted: Wanted, run: HistoryRow | null, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  const names = await keptFiles(wanted);
-  const last = names.at(-1);
+  const last = await wanted.files.newest().catch(unreadable);
   const elsewhere = run?.node === undefined ? "" : `: its run of ${run.period_id} was on the node ${run.node}`;
-  if (last === undefined) {
+  if (last === null) {
     const hint = elsewhere === "" ? [] : [`its output lies there: kron logs ${wanted.written}, on that node`];
     throw new CliError(
       EXIT.usage,
@@ -64,7 +44,7 @@ async function show(wanted: Wanted, run: HistoryRow | null, args: ParsedArgs, io
     await io.err(`kron: this is of an earlier run${elsewhere}, where its output lies\n`);
   }
   if (args.has("list")) {
-    const paths = names.map((name) => join(wanted.directory, name));
+    const paths = (await wanted.files.all()).map((name) => join(wanted.directory, name));
     await printValue(paths, () => `${paths.join("\n")}\n`, args, io);
     return EXIT.ok;
   }
@@ -84,7 +64,7 @@ async function follow(wanted: Wanted, args: ParsedArgs, io: CliIo): Promise<Exit
   for (;;) {
     // Before the file is read: what is written up to the end of a run is shown.
     const isOver = wanted.periodAt !== null && (await statusNow(wanted, args, io)) !== "running";
-    const newest = (await keptFiles(wanted)).at(-1) ?? null;
+    const newest = await wanted.files.newest().catch(unreadable);
     if (newest !== null && newest !== shown) {
       await tail?.close();
       [shown, tail] = [newest, await Tail.open(join(wanted.directory, newest))];
@@ -118,12 +98,26 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (written === undefined || more.length > 0) throw usageError("logs takes one job", "kron logs JOB[@PERIOD]");
   const { identity, periodAt } = await jobPeriodOf(written, args, io);
   const directory = outputDirectoryOf(outputDirectoryIn(stateDirectoryOf(args, io)), identity);
-  const wanted = { written, identity, periodAt, directory };
-  if (args.has("follow")) return follow(wanted, args, io);
-  const found = args.has("list") ? null : await recordedRun(identity, periodAt, args, io).catch(onlyFiles);
+  const runs = (): Promise<readonly HistoryRow[] | null> => {
+    return recordedRuns(identity, periodAt, args, io).catch(onlyFiles);
+  };
+  // Of a run that has printed nothing there is nothing to follow: no record is asked.
+  const isFollowed = args.has("follow");
+  const files = new OutputFiles(directory, periodAt, async () => (isFollowed ? new Set() : begunAmong(await runs())));
+  const wanted = { written, identity, periodAt, directory, files };
+  if (isFollowed) return follow(wanted, args, io);
+  const found = args.has("list") ? null : ((await runs())?.[0] ?? null);
   if (found?.holder !== "request") return show(wanted, found, args, io);
   await printValue(found, () => requestText(found), args, io);
   return EXIT.ok;
+}
+
+function begunAmong(runs: readonly HistoryRow[] | null): Begun {
+  return runs && new Set(runs.flatMap(({ attempt_id }) => attempt_id ?? []));
+}
+
+function unreadable(error: unknown): never {
+  throw new CliError(EXIT.usage, messageOf(error));
 }
 
 /** Output is kept for jobs that no store knows any more. */

@@ -18,7 +18,7 @@ import { formatDistance, formatWall } from "../format.js";
 import type { CliIo } from "../io.js";
 import { findJob, loadJobs, shownPlace } from "../load.js";
 import { momentArg } from "../moments.js";
-import { type Paint, paintFor, renderTable } from "../style.js";
+import { type Cell, type Column, screenOf, tableText, WHOLE, withoutYear } from "../table.js";
 import { DEFAULT_COUNT, DEFAULT_OVERVIEW_COUNT } from "./specs/next.js";
 
 const MOST = 1_000_000;
@@ -74,43 +74,43 @@ function periodText({ compiled, decision }: Upcoming): string {
 }
 
 /** One job: each row is a period. */
-function periodTable(rows: readonly Upcoming[], at: EpochMs, paint: Paint): string {
-  const header = ["PERIOD", "CHOSEN (UTC)", "SHIFT", "CHOSEN (LOCAL)", "FROM NOW"];
-  const cells = rows.map((row) => [
-    periodText(row),
-    chosenText(row),
-    shiftText(row),
-    row.decision?.chosenAt === null ? "-" : formatWall(row.at, row.compiled.zone),
-    distanceText(row, at),
-  ]);
-  return renderTable(header, cells, ["left", "left", "right", "left", "left"], paint);
+function periodColumns(at: EpochMs): readonly Column<Upcoming>[] {
+  return [
+    { title: "PERIOD", rank: 4, least: WHOLE, cell: (row) => withoutYear(periodText(row)) },
+    { title: "CHOSEN (UTC)", rank: 5, least: WHOLE, cell: (row) => withoutYear(chosenText(row)) },
+    { title: "SHIFT", rank: 2, least: WHOLE, cell: shiftText, align: "right" },
+    { title: "CHOSEN (LOCAL)", shortTitle: "LOCAL", rank: 1, least: WHOLE, cell: localCell },
+    { title: "FROM NOW", rank: 3, least: WHOLE, cell: (row) => distanceText(row, at) },
+  ];
+}
+
+function localCell({ decision, at, compiled }: Upcoming): Cell {
+  if (decision?.chosenAt === null) return { text: "-" };
+  const text = formatWall(at, compiled.zone);
+  return { text, short: text.slice("2026-".length) };
 }
 
 /** All jobs together, soonest first. */
-function overviewTable(
-  rows: readonly Upcoming[],
-  at: EpochMs,
-  placeOf: ReadonlyMap<string, string | null>,
-  paint: Paint,
-): string {
-  const header = ["CHOSEN (UTC)", "FROM NOW", "JOB", "PERIOD", "SHIFT", "WINDOW"];
-  const cells = rows.map((row) => [
-    chosenText(row),
-    distanceText(row, at),
-    nameText(row.compiled.rule.identity, placeOf),
-    periodText(row),
-    shiftText(row),
-    row.decision === null
-      ? "-"
-      : `${row.compiled.rule.window.mode} ${formatDuration(row.compiled.rule.window.durationMs)}`,
-  ]);
-  return renderTable(header, cells, ["left", "left", "left", "left", "right", "left"], paint);
+function overviewColumns(at: EpochMs, placeOf: ReadonlyMap<string, string | null>): readonly Column<Upcoming>[] {
+  return [
+    { title: "CHOSEN (UTC)", rank: 6, least: WHOLE, cell: (row) => withoutYear(chosenText(row)) },
+    { title: "FROM NOW", rank: 4, least: WHOLE, cell: (row) => distanceText(row, at) },
+    { title: "JOB", rank: 5, least: 20, cell: ({ compiled }) => jobCell(compiled.rule.identity, placeOf) },
+    { title: "PERIOD", rank: 2, least: WHOLE, cell: (row) => withoutYear(periodText(row)) },
+    { title: "SHIFT", rank: 3, least: WHOLE, cell: shiftText, align: "right" },
+    { title: "WINDOW", rank: 1, least: WHOLE, cell: windowText },
+  ];
+}
+
+function windowText({ decision, compiled }: Upcoming): string {
+  const { mode, durationMs } = compiled.rule.window;
+  return decision === null ? "-" : `${mode} ${formatDuration(durationMs)}`;
 }
 
 /** The job of a crontab is called by a hash: its line stands beside it. */
-function nameText(identity: string, placeOf: ReadonlyMap<string, string | null>): string {
+function jobCell(identity: string, placeOf: ReadonlyMap<string, string | null>): Cell {
   const place = placeOf.get(identity) ?? null;
-  return place === null ? identity : `${identity}  ${place}`;
+  return place === null ? { text: identity } : { text: `${identity}  ${place}`, short: place };
 }
 
 async function nextOfOne(identity: string, args: ParsedArgs, io: CliIo, at: EpochMs): Promise<ExitCode> {
@@ -130,7 +130,7 @@ export async function nextOfDefinition(
   const compiled = compileRule(definition);
   const lastRunOf = await lastRunsOf([definition], args, io);
   const upcoming = upcomingOf(compiled, decisionsOf(compiled, at), lastRunOf(identity), at);
-  await print(take(upcoming, count), args, io, (rows) => periodTable(rows, at, paintFor(args, io)));
+  await print(take(upcoming, count), args, io, (rows) => tableText(periodColumns(at), rows, screenOf(args, io)));
   const note = noteOf(compiled, lastRunOf(identity), at);
   if (outputForm(args) === "text" && note !== null) await io.out(`\n${note}\n`);
   return EXIT.ok;
@@ -189,7 +189,7 @@ async function nextOfAll(args: ParsedArgs, io: CliIo, at: EpochMs): Promise<Exit
   const lastRunOf = await lastRunsOf(definitions, args, io);
   const upcoming = soonest(definitions.map(compileRule), lastRunOf, at, count);
   const placeOf = new Map(active.map((job) => [job.definition.identity, shownPlace(job)]));
-  await print(upcoming, args, io, (rows) => overviewTable(rows, at, placeOf, paintFor(args, io)));
+  await print(upcoming, args, io, (rows) => tableText(overviewColumns(at, placeOf), rows, screenOf(args, io)));
   const suspended = jobs.length - active.length;
   const over = definitions.filter((definition) => isOnce(definition.schedule) && isOver(definition, at)).length;
   if (outputForm(args) === "text" && over > 0) {

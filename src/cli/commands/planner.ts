@@ -10,6 +10,7 @@ import { RULES_PLANNER, ruleRows } from "../../planner/rules.js";
 import { type Session, sessionFields } from "../../planner/session.js";
 import { readSituation } from "../../planner/situation.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
+import { published } from "../endpoints/published.js";
 import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import { plural } from "../format.js";
 import type { CliIo } from "../io.js";
@@ -41,7 +42,7 @@ async function tryFile(file: string, args: ParsedArgs, io: CliIo): Promise<ExitC
   const ask = askerOf(args, io);
   const situation = await situationIn(file, io);
   const session = await ask(situation);
-  await printValue(sessionFields(session), () => sessionText(session, situation), args, io);
+  await printValue(published(sessionFields(session)), () => sessionText(session, situation), args, io);
   return EXIT.ok;
 }
 

@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
+import { calledField } from "../../core/config/crontab/called.js";
 import { formatInstant } from "../../core/time/instant.js";
 import type { LedgerRecord } from "../../persist/store.js";
 import { judge, type Verdict } from "../../simulation/expectations.js";
@@ -14,6 +15,7 @@ import type { CliIo } from "../io.js";
 import { readPlan, type SimulationPlan } from "../simulate-input.js";
 import { headText, jobTable, summaryText, timelineLine } from "../simulate-text.js";
 import { type Paint, paintFor } from "../style.js";
+import { screenOf } from "../table.js";
 
 const PROGRESS_EVERY_MS = 200;
 
@@ -101,7 +103,11 @@ async function printFindings(
   printer: Printer,
   { form, plan, args, io }: { form: OutputForm; plan: SimulationPlan; args: ParsedArgs; io: CliIo },
 ): Promise<void> {
-  const { jobs, ...summary } = findings;
+  const { jobs: found, ...summary } = findings;
+  const descriptions = new Map(plan.loaded.definitions.map(({ identity, description }) => [identity, description]));
+  const jobs = found.map(({ identity, ...job }) => {
+    return { identity, ...calledField(identity, descriptions.get(identity) ?? ""), ...job };
+  });
   if (form === "json") {
     const timeline = args.has("timeline") ? { timeline: printer.timeline } : {};
     await io.out(
@@ -117,7 +123,7 @@ async function printFindings(
   }
   const paint = paintFor(args, io);
   const gap = args.has("timeline") ? "\n" : "";
-  const table = jobTable(jobs, args.has("all"), paint);
+  const table = jobTable(jobs, args.has("all"), screenOf(args, io));
   await io.out(`${gap}${headText(findings, plan.seed)}\n${table}\n${summaryText(findings, verdicts, paint)}`);
 }
 

@@ -12,7 +12,7 @@ import { CliError, EXIT } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { type Applied, applied, writesSecretIn } from "./changes.js";
 import { FieldsFile } from "./fields-file.js";
-import type { Names } from "./names.js";
+import { type Names, orMakeIt } from "./names.js";
 import { type Ask, asked } from "./tenant.js";
 import { strangeFields, within, withoutStrange } from "./written.js";
 
@@ -164,10 +164,6 @@ export class Application {
     const answer = await asked<EndpointAnswer>(this.#ask, request, async (problems) => new Refused(problems));
     return applied(label, before, answer, writesSecretIn(fields));
   }
-}
-
-function orMakeIt(hint: string, job: string): string {
-  return `${hint}${hint.endsWith("?") ? " Or" : ", or"} make it: kron job create ${JSON.stringify(job)}`;
 }
 
 class Refused extends Error {

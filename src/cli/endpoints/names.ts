@@ -102,7 +102,7 @@ export class Names {
     if (another !== undefined) throw usageError(`"${written}" may be of more than one job`, SAY_JOB);
     if (place !== undefined) return place;
     const job = written.slice(0, Math.max(0, written.indexOf("/")));
-    throw usageError(`no job "${job}"`, await this.#nearJob(job));
+    throw usageError(`no job "${job}"`, orMakeIt(await this.#nearJob(job), job));
   }
 
   async named(endpoint: EndpointAnswer): Promise<NamedEndpoint> {
@@ -167,6 +167,12 @@ export class Names {
     const near = nearest(place.name, names);
     return near === undefined ? "'kron endpoint list' shows them" : `did you mean "${place.job.name}/${near}"?`;
   }
+}
+
+/** What is looked for may just as well be wanted. */
+export function orMakeIt(hint: string, job: string): string {
+  const name = /^[\w./-]+$/.test(job) ? job : JSON.stringify(job);
+  return `${hint}${hint.endsWith("?") ? " Or" : ", or"} make it: kron job create ${name}`;
 }
 
 const SAY_JOB = "say which job it is of: kron endpoint show NAME --job JOB";

@@ -3,16 +3,16 @@
 import { formatDuration } from "../../core/time/duration.js";
 import { SECOND_MS } from "../../core/time/instant.js";
 import { plural } from "../format.js";
-import { type Paint, renderTable } from "../style.js";
+import { type Column, type Screen, tableText, WHOLE, withoutYear } from "../table.js";
 import { shownName, whoText } from "./names.js";
 import type { ForecastReport, GateReport, GroupReport, OverlapReport, PeakReport, SeriesReport } from "./report.js";
 
 /** `hasGroups`: whether the groups get a table of their own. */
-export function forecastText(report: ForecastReport, hasGroups: boolean, paint: Paint): string {
-  const parts = [headText(report), summaryTable(report, paint)];
-  parts.push(peaksText("Fullest buckets", report.with_windows.peaks, report, paint));
-  parts.push(peaksText("Fullest buckets without windows", report.without_windows.peaks, report, paint));
-  if (hasGroups) parts.push(groupsText(report, paint));
+export function forecastText(report: ForecastReport, hasGroups: boolean, screen: Screen): string {
+  const parts = [headText(report), summaryTable(report, screen)];
+  parts.push(peaksText("Fullest buckets", report.with_windows.peaks, report, screen));
+  parts.push(peaksText("Fullest buckets without windows", report.without_windows.peaks, report, screen));
+  if (hasGroups) parts.push(groupsText(report, screen));
   return parts.join("\n");
 }
 
@@ -28,31 +28,41 @@ function stateText({ paused, hinted, counted_from_last_run }: NonNullable<Foreca
   return `as things stand: ${paused} paused, ${hinted} hinted, ${counted_from_last_run} counted from their last run`;
 }
 
-function summaryTable({ with_windows, without_windows, overlap }: ForecastReport, paint: Paint): string {
-  const header = [
-    "",
-    "STARTS",
-    "BUSY BUCKETS",
-    "PEAK",
-    "AT (UTC)",
-    ...(overlap === null ? [] : ["AT ONCE", "AT (UTC)"]),
-  ];
-  const rows = [
-    summaryRow("with windows", with_windows, overlap?.with_windows),
-    summaryRow("without windows", without_windows, overlap?.without_windows),
-  ];
-  const table = renderTable(header, rows, ["left", "right", "right", "right", "left", "right", "left"], paint);
-  return overlap === null ? table : `${table}${overlapNote(overlap)}`;
+interface SummaryRow {
+  readonly name: string;
+  readonly series: SeriesReport;
+  readonly running: OverlapReport["with_windows"] | undefined;
 }
 
-function summaryRow(
-  name: string,
-  { starts, busy_buckets, peaks }: SeriesReport,
-  running: OverlapReport["with_windows"] | undefined,
-): string[] {
-  const [peak] = peaks;
-  const cells = [name, String(starts), String(busy_buckets), String(peak?.starts ?? 0), peak?.start ?? "-"];
-  return running === undefined ? cells : [...cells, String(running.peak), running.peak_at ?? "-"];
+/** A number of which nothing may be cut. */
+function counted<T>(title: string, rank: number, of: (row: T) => number, shortTitle = title): Column<T> {
+  return { title, shortTitle, rank, least: WHOLE, align: "right", cell: (row) => String(of(row)) };
+}
+
+function instant<T>(title: string, rank: number, of: (row: T) => string | null | undefined): Column<T> {
+  return { title, shortTitle: "AT", rank, least: WHOLE, cell: (row) => withoutYear(of(row) ?? "-") };
+}
+
+const SUMMARY: readonly Column<SummaryRow>[] = [
+  { title: "", rank: 7, least: WHOLE, cell: ({ name }) => name },
+  counted("STARTS", 5, ({ series }) => series.starts),
+  counted("BUSY BUCKETS", 1, ({ series }) => series.busy_buckets, "BUSY"),
+  counted("PEAK", 6, ({ series }) => series.peaks[0]?.starts ?? 0),
+  instant("AT (UTC)", 4, ({ series }) => series.peaks[0]?.start),
+];
+
+const RUNNING: readonly Column<SummaryRow>[] = [
+  counted("AT ONCE", 3, ({ running }) => running?.peak ?? 0, "ONCE"),
+  instant("AT (UTC)", 2, ({ running }) => running?.peak_at),
+];
+
+function summaryTable({ with_windows, without_windows, overlap }: ForecastReport, screen: Screen): string {
+  const rows = [
+    { name: "with windows", series: with_windows, running: overlap?.with_windows },
+    { name: "without windows", series: without_windows, running: overlap?.without_windows },
+  ];
+  const table = tableText(overlap === null ? SUMMARY : [...SUMMARY, ...RUNNING], rows, screen);
+  return overlap === null ? table : `${table}${overlapNote(overlap)}`;
 }
 
 function overlapNote({ jobs, jobs_without_duration, with_windows }: OverlapReport): string {
@@ -62,31 +72,30 @@ function overlapNote({ jobs, jobs_without_duration, with_windows }: OverlapRepor
   return `${notes.join("; ")}\n`;
 }
 
-function peaksText(title: string, peaks: readonly PeakReport[], { by }: ForecastReport, paint: Paint): string {
-  if (peaks.length === 0) return `${paint.bold(title)}\nnothing starts\n`;
-  const rows = peaks.map((peak) => [peak.start, String(peak.starts), whoText(peak)]);
-  const header = ["BUCKET (UTC)", "STARTS", `BY ${by.toUpperCase()}`];
-  return `${paint.bold(title)}\n${renderTable(header, rows, ["left", "right", "left"], paint)}`;
+function peaksText(title: string, peaks: readonly PeakReport[], { by }: ForecastReport, screen: Screen): string {
+  const head = screen.paint.bold(title);
+  if (peaks.length === 0) return `${head}\nnothing starts\n`;
+  const columns: readonly Column<PeakReport>[] = [
+    { title: "BUCKET (UTC)", shortTitle: "BUCKET", rank: 2, least: WHOLE, cell: ({ start }) => withoutYear(start) },
+    counted("STARTS", 3, ({ starts }) => starts),
+    { title: `BY ${by.toUpperCase()}`, rank: 1, least: 16, cell: whoText },
+  ];
+  return `${head}\n${tableText(columns, peaks, screen)}`;
 }
 
-function groupsText({ by, groups, groups_total }: ForecastReport, paint: Paint): string {
-  const header = [by.toUpperCase(), "JOBS", "STARTS", "PEAK", "AT (UTC)", "PEAK WITHOUT WINDOWS", "AT (UTC)"];
-  const align = ["left", "right", "right", "right", "left", "right", "left"] as const;
+function groupsText({ by, groups, groups_total }: ForecastReport, screen: Screen): string {
+  const columns: readonly Column<GroupReport>[] = [
+    { title: by.toUpperCase(), rank: 7, least: 12, cell: ({ name }) => shownName(name) },
+    counted("JOBS", 3, ({ jobs }) => jobs),
+    counted("STARTS", 5, ({ starts }) => starts),
+    counted("PEAK", 6, ({ peak }) => peak),
+    instant("AT (UTC)", 4, ({ peak_start }) => peak_start),
+    counted("PEAK WITHOUT WINDOWS", 2, ({ peak_without_windows }) => peak_without_windows, "WITHOUT"),
+    instant("AT (UTC)", 1, ({ peak_start_without_windows }) => peak_start_without_windows),
+  ];
   const hidden = groups_total - groups.length;
   const more = hidden === 0 ? "" : `and ${hidden} more: raise --top to see them\n`;
-  return `${paint.bold(`By ${by}`)}\n${renderTable(header, groups.map(groupCells), align, paint)}${more}`;
-}
-
-function groupCells(group: GroupReport): string[] {
-  return [
-    shownName(group.name),
-    String(group.jobs),
-    String(group.starts),
-    String(group.peak),
-    group.peak_start ?? "-",
-    String(group.peak_without_windows),
-    group.peak_start_without_windows ?? "-",
-  ];
+  return `${screen.paint.bold(`By ${by}`)}\n${tableText(columns, groups, screen)}${more}`;
 }
 
 /** For standard error, whatever the form of the output: what a gate in CI shows. */

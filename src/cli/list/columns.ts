@@ -8,6 +8,7 @@ import { type EpochMs, parseInstant } from "../../core/time/instant.js";
 import type { Zone } from "../../core/time/zone.js";
 import type { Sort } from "../../operations/jobs/order.js";
 import { formatDistance, formatWall } from "../format.js";
+import { nameCell } from "../job-name.js";
 import { outcomeText } from "../outcome-text.js";
 import type { Paint } from "../style.js";
 import type { Cell, Column } from "../table.js";
@@ -37,7 +38,7 @@ export function listColumns(now: EpochMs, zone: Zone | null, sort: Sort = "name"
   const times = new Times(now, zone);
   const where = zone === null ? "UTC" : "LOCAL";
   return [
-    { title: "JOB", rank: 4, least: 16, cap: 40, cell: ({ identity }) => identity },
+    { title: "JOB", rank: 4, least: 16, cap: 40, cell: nameCell },
     { title: "SCHEDULE", rank: 1, least: 9, cap: 40, cell: scheduleCell },
     { title: `NEXT (${where})`, shortTitle: "NEXT", rank: 5, least: 10, cell: (row) => nextCell(row, times) },
     { title: "BY", rank: 2, least: 5, cell: sourceCell },

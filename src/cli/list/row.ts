@@ -8,6 +8,7 @@ import { formatInstant } from "../../core/time/instant.js";
 export function publishedRow(status: JobStatus): object {
   return {
     identity: status.identity,
+    ...(status.called === undefined ? {} : { called: status.called }),
     schedule: status.schedule,
     timezone: status.timezone,
     standing: status.standing,

@@ -26,6 +26,8 @@ export interface RunEntry {
   readonly at: EpochMs;
   readonly periodId: string;
   readonly source: string | null;
+  /** null: what recorded it did not say. */
+  readonly attemptId: string | null;
   readonly pid: number | null;
   readonly holder: HolderKind;
   /** Among several nodes. */
@@ -183,6 +185,7 @@ function runEntry(at: EpochMs, raw: Fields): RunEntry {
     at,
     periodId: textOf(raw["period_id"]) ?? "",
     source: textOf(raw["source"]),
+    attemptId: textOf(raw["attempt_id"]),
     pid: numberOf(raw["pid"]),
     holder: holderOf(raw["holder"]),
     node: textOf(raw["node"]),

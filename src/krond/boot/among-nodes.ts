@@ -12,6 +12,7 @@ import type { RecentEnds } from "../../operations/now/recent.js";
 import type { AmongNodes, EndedElsewhere, NodeStatus } from "../../operations/ports.js";
 import type { LogAnswer, OutputAsked } from "../../operations/shapes/ahead.js";
 import type { NodeFacts } from "../../persist/cluster.js";
+import type { StateReader } from "../../persist/store.js";
 import type { EndpointBooks } from "./endpoint-books.js";
 import type { EventFeed } from "./event-feed.js";
 import type { Shared } from "./shared.js";
@@ -26,6 +27,7 @@ export interface AmongPorts {
   readonly books: Pick<EndpointBooks, "workers">;
   readonly messenger: Pick<Messenger, "undeliveredOf">;
   readonly stateDirectory: string;
+  readonly reader: Pick<StateReader, "ledgerLatest">;
   /** Of this node. */
   status(): DaemonStatus;
   onFailure(error: unknown): void;
@@ -59,7 +61,7 @@ export class Among implements AmongNodes {
       status,
       ended: () => recent.events,
       undelivered: (identity: string) => ports.messenger.undeliveredOf(identity),
-      output: (asked: OutputAsked) => outputIn(stateDirectory, asked),
+      output: (asked: OutputAsked) => outputIn(stateDirectory, asked, ports.reader),
       news: (...[after, holdMs]: Parameters<ClusterNews["read"]>) => news.read(after, holdMs),
       work: this.workers.here,
     };

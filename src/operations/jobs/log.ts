@@ -1,13 +1,16 @@
 /** What a run has printed, a piece at a time: also while it still prints. */
-import { open, readdir } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { outputDirectoryOf } from "../../actors/supervisor/run/arm-request.js";
-import { formatInstant } from "../../core/time/instant.js";
+import type { EpochMs } from "../../core/time/instant.js";
+import type { StateReader } from "../../persist/store.js";
 import { daemonOperation } from "../operation.js";
+import { entriesOf } from "../records/ledger-view.js";
 import { LOG_ANSWER, type LogAnswer, type OutputAsked } from "../shapes/ahead.js";
 import { identity, instant } from "../shapes/words.js";
 import { mustExist } from "./existing.js";
+import { type Begun, OutputFiles, RECORDS_LOOKED_AT } from "./output-files.js";
 
 const PIECE_BYTES = 64 * 1024;
 const OUTPUT = "output";
@@ -21,7 +24,7 @@ export const LOG = daemonOperation({
   beginsSomething: false,
   input: z.strictObject({
     identity,
-    /** The newest run, if it is left out. */
+    /** The newest run that began, if it is left out. */
     periodAt: instant.optional(),
     /** Bytes that are known already; the end of it, if it is left out. */
     from: z.int().min(0).optional(),
@@ -31,7 +34,7 @@ export const LOG = daemonOperation({
   output: LOG_ANSWER,
   run: async (asked, { among, reader, stateDirectory }): Promise<LogAnswer> => {
     await mustExist(reader, asked.identity);
-    const own = await outputIn(stateDirectory, asked);
+    const own = await outputIn(stateDirectory, asked, reader);
     // Of one period it lies in one place; which run is the newest all nodes have to say.
     if (among === null || (own.file !== null && asked.periodAt !== undefined)) return own;
     const all = [own, ...(await among.outputs(asked))];
@@ -40,28 +43,27 @@ export const LOG = daemonOperation({
 });
 
 /** What lies on this machine. */
-export async function outputIn(stateDirectory: string, asked: OutputAsked): Promise<LogAnswer> {
+export async function outputIn(
+  stateDirectory: string,
+  asked: OutputAsked,
+  reader: Pick<StateReader, "ledgerLatest">,
+): Promise<LogAnswer> {
   const { identity: of, periodAt, from, bytes } = asked;
   const directory = outputDirectoryOf(join(stateDirectory, OUTPUT), of);
-  const file = await newestOf(directory, periodAt === undefined ? "" : prefixOf(periodAt));
+  const begun = (): Promise<Begun> => begunLately(reader, of, periodAt);
+  const file = await new OutputFiles(directory, periodAt ?? null, begun).newest();
   if (file === null) return { file, text: "", from: 0, next: 0, size: 0 };
   return { file, ...(await pieceOf(join(directory, file), from, bytes)) };
 }
 
-function prefixOf(periodAt: number): string {
-  return `${formatInstant(periodAt).replaceAll(":", "")}.`;
-}
-
-/** Names sort in the order of the runs. */
-async function newestOf(directory: string, prefix: string): Promise<string | null> {
-  const names = await readdir(directory).catch(orNone);
-  const logs = names.filter((name) => name.endsWith(".log") && name.startsWith(prefix));
-  return logs.sort().at(-1) ?? null;
-}
-
-function orNone(error: NodeJS.ErrnoException): string[] {
-  if (error.code === "ENOENT") return [];
-  throw error;
+async function begunLately(
+  reader: Pick<StateReader, "ledgerLatest">,
+  identity: string,
+  periodAt: EpochMs | undefined,
+): Promise<Begun> {
+  const before = periodAt === undefined ? [] : [periodAt + 1];
+  const entries = entriesOf(await reader.ledgerLatest(identity, RECORDS_LOOKED_AT, ...before));
+  return new Set(entries.flatMap((entry) => (entry.kind === "run" ? (entry.attemptId ?? []) : [])));
 }
 
 async function pieceOf(path: string, from: number | undefined, most: number): Promise<Omit<LogAnswer, "file">> {

@@ -5,6 +5,7 @@ import { httpForm } from "../http.js";
 import { OPERATION_LIMITS } from "../limits.js";
 import { storeOperation } from "../operation.js";
 import type { Reading } from "../ports.js";
+import { withCrontabNames } from "../records/crontab-names.js";
 import { type HintsAnswer, readHints } from "../records/hints.js";
 import { type HistoryRow, readHistory } from "../records/history.js";
 import { readAllHistory } from "../records/history-of-all.js";
@@ -56,7 +57,10 @@ export const HISTORY_OF_ALL = storeOperation({
   http: { method: "GET", path: "/history", isPaged: true },
   input: z.strictObject({ cursor: z.string().max(4_096).nullable(), limit, ...HISTORY_WISHES }),
   output: ALL_HISTORY_ANSWER,
-  run: (request, { reader }) => readAllHistory(reader, request),
+  run: async (request, { reader }) => {
+    const { rows, next } = await readAllHistory(reader, request);
+    return { rows: await withCrontabNames(reader, rows), next };
+  },
 });
 
 export const WHY = storeOperation({

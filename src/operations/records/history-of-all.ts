@@ -26,6 +26,8 @@ export interface AllHistoryRequest extends HistoryWishes {
 
 export interface JobHistoryRow extends HistoryRow {
   readonly identity: string;
+  /** Of the job of a crontab alone. */
+  readonly called?: string;
 }
 
 export interface AllHistoryPage {

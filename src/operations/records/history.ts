@@ -45,6 +45,8 @@ export interface HistoryRow extends EndingFields {
   readonly chosen_time: string | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
+  /** Of a run: its output lies in the file with this name. */
+  readonly attempt_id?: string;
   /** On which one of several nodes it ran. */
   readonly node?: string;
   /** Only where it was asked for. */
@@ -184,8 +186,11 @@ function attemptFields({ retryOf, attempt }: RunEntry): Pick<HistoryRow, "retry_
   return retryOf === null || attempt === null ? {} : { retry_of: retryOf, attempt };
 }
 
-function runFields({ startedAt, endedAt, holder, node, ending }: RunEntry): Partial<HistoryRow> {
+function runFields({ attemptId, startedAt, endedAt, holder, node, ending }: RunEntry): Partial<HistoryRow> {
   const how = ending === null ? NO_ENDING_FIELDS : endingFields(ending);
-  const where = node === null ? {} : { node };
+  const where = {
+    ...(attemptId === null ? {} : { attempt_id: attemptId }),
+    ...(node === null ? {} : { node }),
+  };
   return { started_at: startedAt, ended_at: endedAt, ...holderField(holder), ...where, ...how };
 }

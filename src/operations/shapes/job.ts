@@ -64,6 +64,8 @@ export const JOB_STATUS = z.strictObject({
   identity,
   /** Of jobs of endpoints alone. */
   endpoint: ENDPOINT_TOLD.optional(),
+  /** Of the job of a crontab alone: its file, and what its line runs. */
+  called: z.string().optional(),
   schedule: z.string(),
   timezone: z.string(),
   standing: z.enum(STANDINGS),

@@ -33,6 +33,7 @@ const HISTORY_ROW = z.strictObject({
   chosen_time: time.nullable(),
   started_at: time.nullable(),
   ended_at: time.nullable(),
+  attempt_id: z.string().optional(),
   node: z.string().optional(),
   decision: DECISION.nullable().optional(),
   retry_of: time.optional(),
@@ -44,7 +45,7 @@ export const HISTORY_ANSWER = listOf(HISTORY_ROW);
 export type HistoryAnswer = z.output<typeof HISTORY_ANSWER>;
 
 export const ALL_HISTORY_ANSWER = z.strictObject({
-  rows: listOf(HISTORY_ROW.extend({ identity })),
+  rows: listOf(HISTORY_ROW.extend({ identity, called: z.string().optional() })),
   next: z.string().nullable(),
 });
 

@@ -161,7 +161,16 @@ describe("kron endpoint create and update", () => {
     const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
       [["create"], 1, /write: kron endpoint create JOB\/NAME/],
       [["create", "x", ...URL], 1, /"x" is not JOB\/ENDPOINT\n {2}say which job/],
-      [["create", "biling/x", ...URL], 1, /no job "biling"\n {2}did you mean "billing"\?/],
+      [
+        ["create", "biling/x", ...URL],
+        1,
+        /no job "biling"\n {2}did you mean "billing"\? Or make it: kron job create biling\n/,
+      ],
+      [
+        ["create", "shop/x", ...URL],
+        1,
+        /no job "shop"\n {2}'kron job list' shows them, or make it: kron job create shop\n/,
+      ],
       [["create", "billing/x", "--every", "5m"], 1, /--url: missing field/],
       [["create", "billing/x", "--url", "http://a.test"], 1, /--cron: an endpoint needs a baseline/],
       [["create", "billing/x", ...URL, "--cron", "* * * * *"], 1, /--cron and --every: an endpoint has one of them/],
@@ -318,7 +327,7 @@ endpoints:
       "bad.yaml:9:5: error: endpoints[6]: expected a mapping, got the number 7",
     ]);
     expect(err).toMatch(/kron: 8 problems in bad\.yaml: nothing was changed\n$/);
-    expect(err).toContain('hint: did you mean "billing"? Or make it: kron job create "biling"');
+    expect(err).toContain('hint: did you mean "billing"? Or make it: kron job create biling');
     expect(await here.json("endpoint", "list")).toEqual([]);
   });
 

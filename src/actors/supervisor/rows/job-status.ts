@@ -1,4 +1,5 @@
 /** What an operator is told about one job. */
+import { calledField } from "../../../core/config/crontab/called.js";
 import { isOnce } from "../../../core/cron/at.js";
 import { compileRule } from "../../../core/decision/compile.js";
 import { decide } from "../../../core/decision/decide.js";
@@ -132,6 +133,7 @@ export function statusOf(entry: StatusSubject, document: StateDocument, now: Epo
   const nextAt = shownAt(next);
   return {
     identity: entry.identity,
+    ...calledField(entry.identity, definition.description),
     schedule: definition.schedule,
     timezone: definition.timezone,
     standing,

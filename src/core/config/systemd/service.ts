@@ -1,6 +1,7 @@
 /** The service that a timer starts: what is run, as whom, where, with which environment. */
 import { formatDuration } from "../../time/duration.js";
 import { type CommandPlace, readCommands, shellText, type UnitCommand } from "./command.js";
+import { type Repeats, repeatsOf } from "./repeats.js";
 import type { SystemdRules, UnitNotes } from "./report.js";
 import { expandSpecifiers } from "./specifiers.js";
 import { parseTimeSpan } from "./time-span.js";
@@ -11,6 +12,8 @@ import { splitWords } from "./words.js";
 /** The fields of a job that come from its service, and where each of them was said. */
 export interface ServiceJob {
   readonly raw: Readonly<Record<string, unknown>>;
+  /** Apart from them: not every job may be tried again. */
+  readonly repeats: Repeats | null;
   lineOf(field: string | number | undefined): number;
   fileOf(field: string | number | undefined): string | null;
 }
@@ -52,11 +55,14 @@ class ServiceReader {
       ...(umask === undefined ? {} : { umask: umask.replace(/^0+(?=\d{3}$)/, "") }),
       ...(description === null || description === "" ? {} : { description }),
       env: { ...(this.#isUser ? {} : { PATH }), ...env },
+      ...this.#environmentFiles(env),
+      ...this.#passed(),
       ...this.#timeout(),
       ...this.#output(),
     };
     return {
       raw,
+      repeats: repeatsOf(this.#service, this.#notes),
       lineOf: (field) => this.#places.get(String(field))?.line ?? 1,
       fileOf: (field) => this.#places.get(String(field))?.file ?? this.#service.file,
     };
@@ -93,6 +99,31 @@ class ServiceReader {
       this.#places.set("env", entry);
     }
     return env;
+  }
+
+  #environmentFiles(env: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+    const files: string[] = [];
+    for (const entry of listOf(this.#service, "Service", "EnvironmentFile")) {
+      const path = expandSpecifiers(entry.value.replace(/^-/, ""), this.#place());
+      this.#places.set("env_file", entry);
+      if (!path.ok) this.#notes.refuse(entry, path.error);
+      else if (/[*?[]/.test(path.value)) {
+        this.#notes.refuse(entry, "a pattern names no file", "name the files one by one");
+      } else files.push(path.value);
+      if (entry.value.startsWith("-"))
+        this.#notes.say(entry, "noted", "a file that is missing keeps the job from running");
+      if (Object.keys(env).length > 0) {
+        this.#notes.say(entry, "noted", "where Environment= names a variable too, the file does not change it");
+      }
+    }
+    return files.length === 0 ? {} : { env_file: files };
+  }
+
+  #passed(): Readonly<Record<string, unknown>> {
+    const entries = listOf(this.#service, "Service", "PassEnvironment");
+    const names = entries.flatMap(({ value }) => value.split(/\s+/).filter((name) => name !== ""));
+    for (const entry of entries) this.#places.set("pass_env", entry);
+    return names.length === 0 ? {} : { pass_env: names };
   }
 
   #place(): { readonly unit: string; readonly isUser: boolean } {

@@ -26,7 +26,9 @@ const NOT_CHECKED = unsupported("is not checked, the job runs all the same: let 
 const NO_SANDBOX = unsupported("there is no sandbox: let the command be systemd-run with this property");
 const NO_RESOURCES = unsupported("resources are not limited: let the command be systemd-run with this property");
 const NO_DIRECTORY = unsupported("no directories are made: let the command make them");
-const NO_CREDENTIALS = unsupported("credentials are not handed over");
+const NO_CREDENTIALS = unsupported(
+  "no file is put into $CREDENTIALS_DIRECTORY: give it to the unit of krond, and env_credentials makes a variable of it",
+);
 const NOT_TOLD = unsupported("no other unit is started after it");
 
 /** By section and key. */
@@ -48,8 +50,6 @@ const SETTINGS: Readonly<Record<string, Judgement>> = {
   "Unit.DefaultDependencies": NO_EFFECT,
   "Unit.RefuseManualStart": NO_EFFECT,
   "Unit.RefuseManualStop": NO_EFFECT,
-  "Unit.StartLimitIntervalSec": NO_EFFECT,
-  "Unit.StartLimitBurst": NO_EFFECT,
   "Unit.CollectMode": NO_EFFECT,
   "Timer.AccuracySec": noted("not needed: each run starts in its chosen second"),
   "Timer.RemainAfterElapse": NO_EFFECT,
@@ -68,15 +68,8 @@ const SETTINGS: Readonly<Record<string, Judgement>> = {
   "Service.Nice": unsupported("the priority stays as it is: put nice -n before the command"),
   "Service.SuccessExitStatus": unsupported("every exit code but 0 is a failure"),
   "Service.SupplementaryGroups": unsupported("the groups are those of the account"),
-  "Service.PassEnvironment": unsupported(
-    "variables of the service manager are not handed on: write their values into env",
-  ),
+  "Service.PassEnvironment": noted("becomes pass_env: the variables are those of krond, where it has them"),
   "Service.UnsetEnvironment": NO_EFFECT,
-  "Service.EnvironmentFile": unsupported(
-    "variables are not read from files: write them into env, or let the command read the file",
-  ),
-  "Service.Restart": unsupported("a run that fails is not repeated before the next period"),
-  "Service.RestartSec": NO_EFFECT,
   "Service.ExecReload": NO_EFFECT,
 };
 

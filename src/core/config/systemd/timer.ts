@@ -2,6 +2,7 @@
  * Reads a timer and the service it starts: units in, jobs out, and a verdict for every line of both. A job gets what
  * systemd would give it: its account, its directory, its environment, no second run beside the first.
  */
+import { REBOOT } from "../../cron/reboot.js";
 import { readJobDefinition } from "../../job/schema.js";
 import { formatDuration } from "../../time/duration.js";
 import { SECOND_MS } from "../../time/instant.js";
@@ -61,10 +62,12 @@ function isOff({ section, value }: UnitEntry, { verdict }: Judgement): boolean {
 const TIMER_KEYS =
   "Unit OnCalendar OnBootSec OnStartupSec OnActiveSec OnUnitActiveSec OnUnitInactiveSec RandomizedDelaySec FixedRandomDelay Persistent WakeSystem OnClockChange OnTimezoneChange";
 const SERVICE_KEYS =
-  "Type ExecStart ExecStartPre ExecStartPost User Group DynamicUser WorkingDirectory Environment UMask TimeoutSec TimeoutStartSec RuntimeMaxSec StandardOutput StandardInput RootDirectory RootImage PIDFile BusName";
+  "Restart RestartSec EnvironmentFile Type ExecStart ExecStartPre ExecStartPost User Group DynamicUser WorkingDirectory Environment UMask TimeoutSec TimeoutStartSec RuntimeMaxSec StandardOutput StandardInput RootDirectory RootImage PIDFile BusName";
 const READ: ReadonlySet<string> = new Set([
   ...TIMER_KEYS.split(" ").map((key) => `Timer.${key}`),
   ...SERVICE_KEYS.split(" ").map((key) => `Service.${key}`),
+  "Unit.StartLimitIntervalSec",
+  "Unit.StartLimitBurst",
 ]);
 
 function missingService(timer: Unit, notes: UnitNotes): null {
@@ -77,6 +80,7 @@ function missingService(timer: Unit, notes: UnitNotes): null {
 interface Times {
   readonly schedules: readonly TimerSchedule[];
   readonly everyMs: readonly number[];
+  readonly isAtBoot: boolean;
   readonly delayMs: number;
   readonly isPersistent: boolean;
   readonly delay: UnitEntry | null;
@@ -89,6 +93,7 @@ class TimerTimes {
   readonly #notes: UnitNotes;
   readonly #schedules: TimerSchedule[] = [];
   readonly #everyMs: number[] = [];
+  #isAtBoot = false;
 
   constructor(timer: Unit, rules: SystemdRules, notes: UnitNotes) {
     this.#timer = timer;
@@ -113,10 +118,10 @@ class TimerTimes {
     const delayMs = delay === null ? 0 : this.#span(delay);
     const isPersistent = isTrue(lastOf(this.#timer, "Timer", "Persistent")?.value ?? "");
     const schedules = merged(this.#schedules);
-    if (schedules.length + this.#everyMs.length === 0 && this.#notes.problems.length === 0) {
+    if (schedules.length + this.#everyMs.length === 0 && !this.#isAtBoot && this.#notes.problems.length === 0) {
       this.#notes.problem(this.#timer.file, 1, "there is no time at which it would be started again");
     }
-    return { schedules, everyMs: this.#everyMs, delayMs, isPersistent, delay };
+    return { schedules, everyMs: this.#everyMs, isAtBoot: this.#isAtBoot, delayMs, isPersistent, delay };
   }
 
   #readEvent(entry: UnitEntry): void {
@@ -153,14 +158,23 @@ class TimerTimes {
     this.#everyMs.push(Math.round(ms / SECOND_MS) * SECOND_MS);
   }
 
-  /** Beside an interval it only says when the first run is; alone it would be the only one. */
+  /** Beside an interval it says when that begins. A manager of the system starts with its boot, and so do its timers. */
   #readStart(entry: UnitEntry): void {
-    const hasMore = ["OnCalendar", "OnUnitActiveSec", "OnUnitInactiveSec"].some(
-      (key) => listOf(this.#timer, "Timer", key).length > 0,
-    );
-    if (hasMore)
-      this.#notes.say(entry, "unsupported", "nothing runs because of a boot: the first run is when its time has come");
-    else this.#notes.refuse(entry, "a boot is not a period", "run it from the service manager");
+    const has = (...keys: readonly string[]): boolean => {
+      return keys.some((key) => listOf(this.#timer, "Timer", key).length > 0);
+    };
+    const hasInterval = has("OnUnitActiveSec", "OnUnitInactiveSec");
+    const isBoot = entry.key === "OnBootSec" || (entry.key === "OnStartupSec" && !this.#rules.isUser);
+    const what = entry.key === "OnActiveSec" ? "the start of a timer" : isBoot ? "a boot" : "a login";
+    if (hasInterval) {
+      this.#notes.say(entry, "unsupported", `${what} starts no run: the interval is counted from the last one`);
+    } else if (isBoot) {
+      const later = this.#span(entry) > 0 ? `, not ${entry.value} later` : "";
+      this.#notes.say(entry, "noted", `becomes @reboot: once a boot, as soon as krond has started${later}`);
+      this.#isAtBoot = true;
+    } else if (has("OnCalendar")) {
+      this.#notes.say(entry, "unsupported", `${what} starts no run: the first is when its time has come`);
+    } else this.#notes.refuse(entry, `${what} is not a period`, "run it from the service manager");
   }
 
   #refuseEvent(key: string): void {
@@ -181,7 +195,12 @@ function jobsOf(timer: Unit, times: Times, target: ServiceJob, notes: UnitNotes)
   const raws = [
     ...times.everyMs.map((ms) => intervalRaw(ms, times, notes)),
     ...times.schedules.map((schedule) => scheduleRaw(schedule, times, notes)),
+    ...(times.isAtBoot ? [bootRaw(times, notes)] : []),
   ];
+  const { repeats } = target;
+  if (repeats !== null && times.everyMs.length > 0) {
+    notes.say(repeats.entry, "unsupported", "a job with an interval is not tried again: it runs again anyway");
+  }
   const [first] = timer.entries.filter(({ key }) => key.startsWith("On"));
   if (raws.length > 1 && first !== undefined) {
     notes.say(first, "noted", `becomes ${raws.length} jobs, which may run beside each other`);
@@ -191,7 +210,8 @@ function jobsOf(timer: Unit, times: Times, target: ServiceJob, notes: UnitNotes)
   const described = lastOf(timer, "Unit", "Description")?.value ?? "";
   const read = raws.flatMap((raw, index) => {
     const more = described === "" || target.raw["description"] !== undefined ? {} : { description: described };
-    const definition = readJobDefinition({ identity: identity(index), ...raw, ...more, ...target.raw });
+    const again = repeats === null || "every" in raw ? {} : { retry: repeats.retry };
+    const definition = readJobDefinition({ identity: identity(index), ...raw, ...again, ...more, ...target.raw });
     if (definition.ok) return [definition.value];
     for (const { message, hint, path } of definition.error) {
       notes.problem(target.fileOf(path[0]) ?? timer.file, target.lineOf(path[0]), message, hint);
@@ -206,6 +226,11 @@ type Raw = Readonly<Record<string, unknown>>;
 function intervalRaw(everyMs: number, { delay, delayMs }: Times, notes: UnitNotes): Raw {
   if (delay !== null && delayMs > 0) notes.say(delay, "unsupported", "an interval has no window to choose a second in");
   return { every: formatDuration(everyMs), policy: { concurrency: "forbid", deadline: "1m" } };
+}
+
+function bootRaw({ delay, delayMs }: Times, notes: UnitNotes): Raw {
+  if (delay !== null && delayMs > 0) notes.say(delay, "unsupported", "a boot has no window to choose a second in");
+  return { schedule: REBOOT, policy: { concurrency: "forbid", deadline: "1h" } };
 }
 
 function scheduleRaw(times: TimerSchedule, { delay, delayMs, isPersistent }: Times, notes: UnitNotes): Raw {

@@ -121,11 +121,11 @@ ExecStart=/usr/bin/dump --to "\${B}" $B %i
     expect(job({ timer }, "policy")).toMatchObject({ policy: { deadline } });
   });
 
-  test("OnUnitActiveSec is an interval; what a boot would start is told of", () => {
+  test("OnUnitActiveSec is an interval; that a boot starts no run beside it is told", () => {
     const timer = "[Timer]\nOnBootSec=15min\nOnUnitActiveSec=1d\n";
     expect(job({ timer }, "schedule")).toEqual({ schedule: "@every 24h" });
     expect(verdicts({ timer }).slice(0, 2)).toEqual([
-      "OnBootSec=15min: unsupported: nothing runs because of a boot: the first run is when its time has come",
+      "OnBootSec=15min: unsupported: a boot starts no run: the interval is counted from the last one",
       "OnUnitActiveSec=1d: noted: becomes every 24h, counted from the start of a run",
     ]);
   });
@@ -214,6 +214,79 @@ describe("a date with its year", () => {
   });
 });
 
+describe("boots, failures, and variables that stand elsewhere", () => {
+  test.each([["OnBootSec=5min"], ["OnStartupSec=5min"]])("%s alone is a job at boot", (line) => {
+    const timer = `[Timer]\n${line}\n`;
+    expect(job({ timer }, "schedule")).toEqual({ schedule: "@reboot" });
+    expect(verdicts({ timer })[0]).toBe(
+      `${line}: noted: becomes @reboot: once a boot, as soon as krond has started, not 5min later`,
+    );
+  });
+
+  test("beside a calendar it is a job of its own", () => {
+    const { jobs } = reading({ timer: `${DAILY}OnBootSec=0\n` });
+    expect(jobs.map(({ identity, schedule }) => [identity, schedule])).toEqual([
+      ["backup", "0 0 * * *"],
+      ["backup-2", "@reboot"],
+    ]);
+  });
+
+  test.each<readonly [string, string, unknown, string]>([
+    ["as systemd gives up by itself", "", { limit: 4, backoff: "1s", max_backoff: "1s" }, "at most 4 times, 1s apart"],
+    ["with a rest", "RestartSec=2s\n", { limit: 4, backoff: "2s", max_backoff: "2s" }, "at most 4 times, 2s apart"],
+    [
+      "so slowly that systemd never gives up",
+      "RestartSec=1min\n",
+      { limit: 20, backoff: "1m", max_backoff: "1m" },
+      "at most 20 times, 1m apart",
+    ],
+    [
+      "with a limit",
+      "RestartSec=30s\n[Unit]\nStartLimitBurst=3\nStartLimitIntervalSec=1h\n",
+      { limit: 2, backoff: "30s", max_backoff: "30s" },
+      "at most 2 times, 30s apart",
+    ],
+  ])("Restart=on-failure %s", (_title, more, retry, note) => {
+    const service = `[Service]\nExecStart=/bin/a\nRestart=on-failure\n${more}`;
+    expect(job({ service }, "retry")).toMatchObject({ retry });
+    expect(verdicts({ service })).toContainEqual(
+      `Restart=on-failure: noted: becomes retry, ${note}, never into the next period`,
+    );
+  });
+
+  test("what is no retry is said to be none", () => {
+    const always = "[Service]\nExecStart=/bin/a\nRestart=always\n";
+    expect(job({ service: always }, "retry")).toEqual({ retry: undefined });
+    expect(verdicts({ service: always }).at(-1)).toBe(
+      "Restart=always: unsupported: a run is repeated after any failure, and never after a success: see retry",
+    );
+    const failing = "[Service]\nExecStart=/bin/a\nRestart=on-failure\n";
+    const often = { timer: "[Timer]\nOnUnitActiveSec=1h\n", service: failing };
+    expect(job(often, "schedule", "retry")).toEqual({ schedule: "@every 1h", retry: undefined });
+    expect(verdicts(often).at(-1)).toContain("a job with an interval is not tried again: it runs again anyway");
+  });
+
+  test("EnvironmentFile and PassEnvironment", () => {
+    const service = `[Service]
+ExecStart=/bin/a
+Environment=A=1
+EnvironmentFile=/etc/default/%p
+EnvironmentFile=-/etc/more.env
+PassEnvironment=LANG HTTPS_PROXY
+LoadCredential=db:/etc/db
+`;
+    expect(job({ service }, "env_file", "pass_env")).toEqual({
+      env_file: ["/etc/default/backup", "/etc/more.env"],
+      pass_env: ["HTTPS_PROXY", "LANG"],
+    });
+    const [first, optional, passed, credential] = verdicts({ service }).slice(-4);
+    expect(first).toContain("where Environment= names a variable too, the file does not change it");
+    expect(optional).toContain("a file that is missing keeps the job from running");
+    expect(passed).toContain("noted: becomes pass_env");
+    expect(credential).toContain("unsupported: no file is put into $CREDENTIALS_DIRECTORY");
+  });
+});
+
 describe("what cannot be said: no job, and why", () => {
   test.each<readonly [string, Given, readonly string[]]>([
     ["an event", { timer: "[Timer]\nOnCalendar=every day\n" }, ['a.timer:2: "every" is not a weekday']],
@@ -222,7 +295,13 @@ describe("what cannot be said: no job, and why", () => {
       { timer: "[Timer]\nOnCalendar=2027-01-*\n" },
       ["a.timer:2: with a year it has to be one date and one time"],
     ],
-    ["a boot alone", { timer: "[Timer]\nOnBootSec=5min\n" }, ["a.timer:2: a boot is not a period"]],
+    ["a login alone", { timer: "[Timer]\nOnStartupSec=5min\n", isUser: true }, ["a.timer:2: a login is not a period"]],
+    ["its own start", { timer: "[Timer]\nOnActiveSec=5min\n" }, ["a.timer:2: the start of a timer is not a period"]],
+    [
+      "files by a pattern",
+      { service: "[Service]\nEnvironmentFile=/etc/a/*.env\nExecStart=/bin/true\n" },
+      ["a.service:2: a pattern names no file"],
+    ],
     [
       "no time",
       { timer: "[Timer]\nPersistent=true\n" },
