@@ -1,6 +1,6 @@
 /**
  * What the manifests and the chart of the operator have in common, from one source: the CRD is deploy/operator/crd.yaml,
- * the rights stand here. `node scripts/operator-manifests.mjs` writes; a test compares what is there.
+ * the advice advice.yaml, the rights stand here. `node scripts/operator-manifests.mjs` writes; a test compares what is there.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -47,11 +47,16 @@ function chartCrd(crd) {
   return `{{- if .Values.crds.install }}\n${body.trimEnd()}\n{{- end }}\n`;
 }
 
+function chartAdvice(advice) {
+  return `{{- if .Values.advice.enabled }}\n${advice.replace(/^#.*\n/, "").trimEnd()}\n{{- end }}\n`;
+}
+
 /** By path under deploy/operator, what should be there. */
 export function manifests() {
   const read = (file) => readFileSync(`${FOLDER}${file}`, "utf8");
   return new Map([
     ["chart/templates/crd.yaml", chartCrd(read("crd.yaml"))],
+    ["chart/templates/advice.yaml", chartAdvice(read("advice.yaml"))],
     ...WITH_RIGHTS.map((file) => [file, withRights(read(file))]),
   ]);
 }

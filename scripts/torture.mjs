@@ -17,7 +17,8 @@ const USAGE = `npm run torture -- NAME
   nodes    [--claims 100000] [--jobs 320] [--seed N]  K3: three daemons on one PostgreSQL: killed, stopped beyond their leases, cut
            off in mid-commit, drained, evicted, the server's power gone, wall clocks 5 s off to either side
   operator [--seconds 3600] [--seed N]          two Kubernetes operators that are killed and frozen, over a pretended
-           [--kubeconfig PATH [--api-restart COMMAND]]  API server or a real cluster (its CRD applied, no nodes needed)
+           [--kubeconfig PATH [--api-restart COMMAND]   API server or a real cluster (its CRD applied, no nodes needed),
+            [--operator-kubeconfig PATH]]               operators with rights of their own if these are given
   soak     [--hours 1] [--jobs 10000]           R17: memory, descriptors, files and lateness over time
 `;
 
@@ -60,11 +61,13 @@ const TORTURES = {
     const seed = option(args, "seed", "");
     const kubeconfig = option(args, "kubeconfig", "");
     const restart = option(args, "api-restart", "");
+    const own = option(args, "operator-kubeconfig", "");
     return test("test/operator/campaign-processes.test.ts", {
       KRON_TEST_CAMPAIGN_SECONDS: option(args, "seconds", "3600"),
       ...(seed === "" ? {} : { KRON_TEST_SEED: seed }),
       ...(kubeconfig === "" ? {} : { KRON_TEST_KUBECONFIG: kubeconfig }),
       ...(restart === "" ? {} : { KRON_TEST_API_RESTART: restart }),
+      ...(own === "" ? {} : { KRON_TEST_OPERATOR_KUBECONFIG: own }),
     });
   },
   holders: (args) => test("test/faults/holders.test.ts", { KRON_TORTURE_ROUNDS: option(args, "rounds", "1000") }),

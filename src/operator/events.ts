@@ -70,7 +70,8 @@ export class EventRecorder {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       await this.#send(next).catch((error: unknown) => {
         this.dropped += 1;
-        this.#onLost(error);
+        // Nobody is left there to read it.
+        if (!(error instanceof ApiFailure && error.isNamespaceEnding)) this.#onLost(error);
       });
       if (this.#waiting.length > 0) await new Promise<void>((done) => this.#clock.after(EVENT_LIMITS.gapMs, done));
     }

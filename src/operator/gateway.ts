@@ -175,7 +175,9 @@ export class KubeGateway {
     }
     // Too few rights to write the status: there is nowhere to say so, and no point in going on.
     if (error.answer.status !== 403 || code === "status-refused") throw error;
-    return { kind: "refused", code: "cluster-forbidden", message: error.message };
+    return error.isRightMissing
+      ? { kind: "refused", code: "cluster-forbidden", message: error.message }
+      : { kind: "refused", code, message: error.answer.message };
   }
 }
 
@@ -184,13 +186,9 @@ function creationRefusal(error: unknown): EffectResult {
   if (!(error instanceof ApiFailure)) throw error;
   const { status, reason, message } = error.answer;
   if (status === 409 && reason === "AlreadyExists") return { kind: "exists" };
-  if (status === 403) {
-    const isQuota = message.includes("exceeded quota");
-    return isQuota
-      ? { kind: "refused", code: "job-quota", message }
-      : { kind: "refused", code: "cluster-forbidden", message: error.message };
-  }
-  const isRefused = status === 400 || status === 404 || status === 422;
+  if (error.isRightMissing) return { kind: "refused", code: "cluster-forbidden", message: error.message };
+  if (status === 403 && message.includes("exceeded quota")) return { kind: "refused", code: "job-quota", message };
+  const isRefused = status === 400 || status === 403 || status === 404 || status === 422;
   if (isRefused) return { kind: "refused", code: "job-refused", message };
   throw error;
 }

@@ -71,7 +71,7 @@ export class LeaseHolder {
         method: "PATCH",
         path: this.#path(),
         body,
-        operation: "patch leases",
+        operation: "patch leases.coordination.k8s.io",
         namespace: this.#options.namespace,
       })
       .catch(() => undefined);
@@ -125,7 +125,7 @@ export class LeaseHolder {
       return await this.#client.send<Lease>({
         method: "GET",
         path: this.#path(),
-        operation: "get leases",
+        operation: "get leases.coordination.k8s.io",
         namespace: this.#options.namespace,
       });
     } catch (error) {
@@ -144,7 +144,13 @@ export class LeaseHolder {
       spec: { ...this.#spec(now), holderIdentity: holder, acquireTime: now, leaseTransitions: 0 },
     };
     const path = this.#path().slice(0, -name.length - 1);
-    return this.#client.send<Lease>({ method: "POST", path, body, operation: "create leases", namespace });
+    return this.#client.send<Lease>({
+      method: "POST",
+      path,
+      body,
+      operation: "create leases.coordination.k8s.io",
+      namespace,
+    });
   }
 
   #renew({ metadata, spec }: Lease): Promise<Lease> {
@@ -160,7 +166,7 @@ export class LeaseHolder {
       method: "PATCH",
       path: this.#path(),
       body,
-      operation: "patch leases",
+      operation: "patch leases.coordination.k8s.io",
       namespace: this.#options.namespace,
     });
   }

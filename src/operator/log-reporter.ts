@@ -5,6 +5,7 @@ import type { ErrorComponent } from "../core/base/errors/kron-error.js";
 import type { LogLevel } from "../core/base/errors/registry.js";
 import { type EpochMs, MINUTE_MS } from "../core/time/instant.js";
 import { identityOf } from "./identity.js";
+import { ApiFailure } from "./kube/failure.js";
 import type { Reporter, Subject } from "./reporter.js";
 import { lineOf } from "./tell.js";
 
@@ -37,6 +38,12 @@ function onceInAWhile(clock: Clock): (subject: string, text: string) => boolean 
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Each Event has a name of its own, and the API server repeats it: without it the same trouble is the same. */
+function eventTroubleOf(error: unknown): string {
+  if (!(error instanceof ApiFailure)) return `events ${textOf(error)}`;
+  return `events ${error.operation} ${error.answer.status} ${error.namespace}`;
 }
 
 export function logReporter(log: OperatorLog, clock: Clock): Reporter {
@@ -76,7 +83,7 @@ export function logReporter(log: OperatorLog, clock: Clock): Reporter {
         trouble(null, error, "lease", { hint: "without a Lease every due period is acted upon --standby-delay late" });
     },
     eventTrouble: (error) => {
-      if (isNew("events", textOf(error))) trouble(null, error, "events", {});
+      if (isNew(eventTroubleOf(error), "")) trouble(null, error, "events", {});
     },
     clockSkew: (skewMs) => {
       if (isNew("skew", "")) line("warn", "clock_skew", { skew_ms: skewMs });

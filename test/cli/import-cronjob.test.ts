@@ -60,6 +60,37 @@ describe("kron import cronjob", () => {
     expect(exitCode).toBe(2);
   });
 
+  test("what kubectl fills in is left out: it would only be carried along", async () => {
+    const filled = `
+apiVersion: batch/v1
+kind: CronJob
+metadata: { name: gen, creationTimestamp: null }
+spec:
+  schedule: "*/5 * * * *"
+  jobTemplate:
+    metadata: { name: gen, creationTimestamp: null }
+    spec:
+      backoffLimit: 1
+      template:
+        metadata: { creationTimestamp: null, labels: { app: gen } }
+        spec: { restartPolicy: Never, containers: [{ name: gen, image: busybox }] }
+status: {}
+`;
+    const { exitCode, out } = await runCaptured(KRON, ["import", "cronjob", "-"], { input: filled });
+    expect(exitCode).toBe(0);
+    const [made] = parseAllDocuments(out).map((document) => document.toJSON());
+    expect(made.metadata).toEqual({ name: "gen" });
+    expect(made.spec.jobTemplate).toEqual({
+      spec: {
+        backoffLimit: 1,
+        template: {
+          metadata: { labels: { app: "gen" } },
+          spec: { restartPolicy: "Never", containers: [{ name: "gen", image: "busybox" }] },
+        },
+      },
+    });
+  });
+
   test("a file without CronJobs says how to get some", async () => {
     const { exitCode, err } = await runCaptured(KRON, ["import", "cronjob", "-"], { input: "kind: ConfigMap\n" });
     expect(exitCode).toBe(2);

@@ -14,6 +14,8 @@ import { temporaryDirectories } from "../support/temporary.js";
 
 const SECONDS = Number(process.env["KRON_TEST_CAMPAIGN_SECONDS"] ?? 180);
 const SEED = process.env["KRON_TEST_SEED"] ?? "00000000c0ffee00";
+/** With the rights of an operator and no others; absent: with those of the suite. */
+const OPERATOR_KUBECONFIG = process.env["KRON_TEST_OPERATOR_KUBECONFIG"];
 const KRONJOBS = Number(process.env["KRON_TEST_CAMPAIGN_KRONJOBS"] ?? 34);
 /** Window, deadline and grace, two seconds for a pod to go, and half a minute for a look that was late. */
 const SETTLED_MS = 180_000;
@@ -99,7 +101,7 @@ test("operators as processes, killed and frozen: at most once, in time, on recor
     fs.writeFileSync(kubeconfig, it.server.kubeconfig);
     it.server.watchLagMs = () => (random.nextUnit() < 0.2 ? random.nextUnit() * 800 : 0);
   }
-  const crew = new Processes(kubeconfig, it.namespace, random);
+  const crew = new Processes(OPERATOR_KUBECONFIG ?? kubeconfig, it.namespace, random);
   const windowOf = (n: number) => (n % 5 === 0 ? null : { mode: n % 5 === 1 ? "around" : "after", duration: "30s" });
   const shares = { disturbances: 0.08, restarts: 0.006, deletions: 0.06 };
   const told = await campaign(it, crew, {

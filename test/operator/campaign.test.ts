@@ -133,9 +133,10 @@ describe("the judge of a campaign can tell", () => {
     ],
     [
       "a period that ran twice",
-      { begun: [...fine.begun, pod(4, "c", 40, 50)] },
+      { versions: [...fine.versions, version(4, "d")], begun: [...fine.begun, pod(4, "d", 40, 50)] },
       { twice: ["report 2026-03-01T00:04:00Z"] },
     ],
+    ["a Job that had two pods", { begun: [...fine.begun, pod(4, "c", 40, 50)] }, {}],
     ["a pod of a Job that nobody claimed", { begun: [...fine.begun, pod(5, "x")] }, { unclaimed: ["x"] }],
     [
       "an outcome that changed",

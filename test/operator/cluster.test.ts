@@ -48,7 +48,10 @@ describe("a KronJob lives", () => {
   test("forbid skips while a Job runs; its end is recorded as it was", { timeout: TIMEOUT_MS }, async () => {
     cluster.kubelet.runOf = () => ({ ms: 70_000, isSuccess: false });
     await cluster.operator();
-    await cluster.create("slow", { policy: { concurrency: "forbid", deadline: "50s" } });
+    await cluster.create("slow", {
+      policy: { concurrency: "forbid", deadline: "50s" },
+      jobTemplate: { spec: { ...POD_TEMPLATE.spec, backoffLimit: 0 } },
+    });
     await cluster.until("slow", ({ status }) => status?.lastOutcome === "skipped");
     const ended = await cluster.until(
       "slow",
@@ -136,6 +139,8 @@ describe("some namespaces", () => {
     await cluster.until("here", ({ status }) => status?.lastOutcome === "executed");
     const kronJob = (namespace: string) =>
       send("POST", `/apis/kron.io/v1alpha1/namespaces/${namespace}/kronjobs`, {
+        apiVersion: "kron.io/v1alpha1",
+        kind: "KronJob",
         metadata: { name: "there" },
         spec: { schedule: "* * * * *", suspend: true, jobTemplate: POD_TEMPLATE },
       });

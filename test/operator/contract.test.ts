@@ -161,6 +161,23 @@ describe("a Job", () => {
     expect(second?.endedAt).not.toBeNull();
   });
 
+  test("tries again by itself when its pod fails, unless its template says that it may not", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    cluster.kubelet.runOf = () => ({ ms: 0, isSuccess: false });
+    const started = (name: string, more: Readonly<Record<string, unknown>>): Promise<unknown> =>
+      send("POST", cluster.jobsPath, suspendedJob(name, { suspend: false, ...more }));
+    await started("once", { backoffLimit: 0 });
+    const ends = async (): Promise<readonly unknown[]> => {
+      const { status } = await send<Job>("GET", jobPath("once"));
+      return (status?.conditions ?? []).map(({ type, status: is, reason }) => `${type} ${is} ${reason}`);
+    };
+    await expect.poll(ends, { timeout: TIMEOUT_MS / 2 }).toContain("Failed True BackoffLimitExceeded");
+    await started("again", {});
+    await cluster.kubelet.until((begun) => begun.filter(({ job }) => job === "again").length === 2);
+    expect(cluster.kubelet.begun.filter(({ job }) => job === "once")).toHaveLength(1);
+  });
+
   test("a dry run refuses what cannot be, and makes nothing", async () => {
     const attempt = (more: Readonly<Record<string, unknown>>) =>
       send<Job>("POST", cluster.jobsPath, suspendedJob("dry", more), { dryRun: "All", fieldValidation: "Strict" });
@@ -169,6 +186,51 @@ describe("a Job", () => {
     expect((await attempt({})).spec.suspend).toBe(true);
     expect(await refusal(send("GET", jobPath("dry")))).toMatchObject({ status: 404, reason: "NotFound" });
   });
+});
+
+describe("refusals", () => {
+  test("a right that is missing names who, verb and resource; an admission rule does not", async () => {
+    const stranger = await cluster.stranger();
+    try {
+      const request = { method: "GET", path: cluster.jobsPath, operation: "list jobs.batch" } as const;
+      const { status, reason, message } = await refusal(stranger.send(request));
+      expect([status, reason]).toEqual([403, "Forbidden"]);
+      expect(message).toMatch(/^jobs(\.batch)? is forbidden: User "[^"]+" cannot list resource "jobs"/);
+    } finally {
+      stranger.close();
+    }
+  });
+
+  test("a watch from a version that nobody has any more is told 410", { timeout: TIMEOUT_MS }, async () => {
+    await send("POST", cluster.jobsPath, suspendedJob("gate"));
+    cluster.server?.restart();
+    const query = { watch: 1, resourceVersion: 1 };
+    const request = { method: "GET", path: cluster.jobsPath, query, operation: "watch jobs" } as const;
+    // As an answer, or as the first line of one.
+    const told = cluster.client.stream(request, new AbortController().signal, (line) => {
+      const { object } = JSON.parse(line) as { readonly object: { readonly code?: number } };
+      throw new ApiFailure({ status: object.code ?? 0, reason: "", message: "", retryAfterMs: null }, "watch jobs");
+    });
+    expect(await refusal(told)).toMatchObject({ status: 410 });
+  });
+
+  test.runIf(REAL_KUBECONFIG !== undefined)(
+    "KRON_TEST_KUBECONFIG: a quota and a namespace that ends refuse in words of their own",
+    { timeout: TIMEOUT_MS },
+    async () => {
+      const { namespace } = cluster;
+      await send("POST", `/api/v1/namespaces/${namespace}/resourcequotas`, {
+        metadata: { name: "none" },
+        spec: { hard: { "count/jobs.batch": "0" } },
+      });
+      const made = (): Promise<unknown> => send("POST", cluster.jobsPath, suspendedJob("gate"));
+      await expect.poll(async () => (await refusal(made())).message).toContain("exceeded quota: none");
+      await cluster.delete(`/api/v1/namespaces/${namespace}`);
+      await expect
+        .poll(async () => (await refusal(made())).message)
+        .toContain(`namespace ${namespace} because it is being terminated`);
+    },
+  );
 });
 
 describe("lists and watches", () => {
@@ -243,6 +305,14 @@ const CEL: readonly (readonly [name: string, spec: Readonly<Record<string, unkno
   ],
   ["a deadline of more than a year", { policy: { deadline: "9000h" } }, "a deadline is at most 8784h (366 days)"],
 ];
+
+test("a Job template as kubectl writes those of CronJobs is accepted, to the letter", async () => {
+  const jobTemplate = { ...POD_TEMPLATE, metadata: { name: "gen", creationTimestamp: null, labels: { app: "gen" } } };
+  const kind = { apiVersion: "kron.io/v1alpha1", kind: "KronJob" };
+  const body = { ...kind, metadata: { name: "written" }, spec: { schedule: "0 3 * * *", suspend: true, jobTemplate } };
+  const made = await send<KronJob>("POST", cluster.kronJobsPath, body, { fieldValidation: "Strict" });
+  expect(made.spec.jobTemplate.metadata?.labels).toEqual({ app: "gen" });
+});
 
 describe("what the CRD itself refuses", () => {
   test.each(CEL)("%s: the words are in the CRD", (_name, _spec, message) => {

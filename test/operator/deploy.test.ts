@@ -116,6 +116,7 @@ describe("rights and pods", () => {
   test("what manifests and chart have in common is what the generator writes: node scripts/operator-manifests.mjs", () => {
     const written = manifests();
     expect([...written.keys()].sort()).toEqual([
+      "chart/templates/advice.yaml",
       "chart/templates/crd.yaml",
       "chart/templates/rbac.yaml",
       "rbac-namespaced.yaml",

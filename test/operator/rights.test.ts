@@ -94,6 +94,48 @@ test("Events may not be written: the work goes on, and the log says so once", as
   await expect.poll(told).toHaveLength(1);
 });
 
+test("an admission rule refuses the Job: its own words are told, and no right is asked for", async () => {
+  const { it, server } = await without(() => false);
+  server.objectionTo = ({ resource }) => (resource.name === "jobs" ? "every Job needs activeDeadlineSeconds" : null);
+  await it.operator();
+  await it.create("unruly", {});
+  const told = await it.until("unruly", (kronJob) => condition(kronJob, "SchedulingError")?.status === "True");
+  expect(condition(told, "SchedulingError")).toMatchObject({ reason: "JobTemplateInvalid" });
+  expect(condition(told, "SchedulingError")?.message).toMatch(
+    /^jobs\.batch "unruly-\w+" is forbidden: every Job needs/,
+  );
+  await it.until("unruly", ({ status }) => status?.lastReason === "not_started:job-refused");
+  await it.patch("unruly", { spec: { jobTemplate: { spec: { activeDeadlineSeconds: 60 } } } });
+  server.objectionTo = () => null;
+  await it.until("unruly", (kronJob) => condition(kronJob, "SchedulingError")?.status === "False");
+});
+
+test("a namespace that ends takes no Events: nobody is told", async () => {
+  const { it, server } = await without(() => false);
+  server.objectionTo = ({ resource }) =>
+    resource.name === "events"
+      ? `unable to create new content in namespace ${it.namespace} because it is being terminated`
+      : null;
+  const { lines } = await it.operator();
+  await it.create("last", {});
+  await it.kubelet.until((begun) => begun.length >= 2);
+  expect(lines.filter(({ event }) => event === "error")).toEqual([]);
+});
+
+test("Events may not be counted on: of each the same is said once", async () => {
+  const { it } = await without(({ resource, verb }) => resource.name === "events" && verb === "patch");
+  const { lines } = await it.operator();
+  for (const name of ["one", "two", "three"]) {
+    await it.create(name, { schedule: "0 0 30 2 *" });
+    await it.until(name, ({ status }) => status?.conditions !== undefined);
+    await it.patch(name, { spec: { seed: { salt: "again" } } });
+    await it.until(name, ({ metadata, status }) => status?.observedGeneration === metadata.generation);
+  }
+  const told = (): readonly unknown[] =>
+    lines.filter(({ fields }) => JSON.stringify(fields).includes("needs patch on events"));
+  await expect.poll(told).toHaveLength(1);
+});
+
 test("leases may not be used: two operators that both stand by do all of the work, and say why they are slow", async () => {
   const { it } = await without(({ resource }) => resource.name === "leases");
   const registry = new MetricRegistry();
@@ -110,7 +152,7 @@ test("leases may not be used: two operators that both stand by do all of the wor
   expect(operator.readiness().details).toMatchObject({ leader: false });
   const told = lines.filter(({ fields }) => JSON.stringify(fields).includes("leases"));
   expect(told).toHaveLength(1);
-  expect(JSON.stringify(told)).toContain(`on leases in namespace ${it.namespace}`);
+  expect(JSON.stringify(told)).toContain(`on leases.coordination.k8s.io in namespace ${it.namespace}`);
   expect(registry.exposition()).toMatch(/kron_lease_errors_total\{reason="cluster-forbidden"\} [1-9]/);
 });
 

@@ -88,11 +88,24 @@ function kronJobOf(cronJob: Fields): Taken {
     ...(hasDeadline ? {} : { policy: { deadline: DEFAULT_DEADLINE } }),
     concurrencyPolicy: "Allow",
     ...without(rest, "timeZone"),
+    ...(rest["jobTemplate"] === undefined ? {} : { jobTemplate: writtenTemplate(fieldsOf(rest["jobTemplate"])) }),
   };
   const metadata = { name, ...defined({ namespace, labels, annotations: keptAnnotations(annotations) }) };
   const kronJob = { apiVersion: API_VERSION, kind: KIND, metadata, spec };
   const problems = problemsOf(kronJob);
   return { name: String(name), kronJob: problems.length === 0 ? kronJob : null, notes, problems };
+}
+
+/** Without what kubectl fills in, and a name that has no effect. */
+function writtenTemplate({ metadata, spec, ...more }: Fields): Fields {
+  const { template, ...job } = fieldsOf(spec);
+  const { metadata: ofPod, ...pod } = fieldsOf(template);
+  const written = (given: unknown): Fields => {
+    const { creationTimestamp: _at, name: _name, ...kept } = fieldsOf(given);
+    return Object.keys(kept).length === 0 ? {} : { metadata: kept };
+  };
+  const podTemplate = template === undefined ? {} : { template: { ...written(ofPod), ...pod } };
+  return { ...written(metadata), ...more, spec: { ...job, ...podTemplate } };
 }
 
 /** The words of lint; the identity is a stand-in, because the uid is not there yet. */

@@ -66,10 +66,40 @@ test("an answer without end is none", async () => {
 });
 
 test("a right that is missing is named with verb, resource and namespace", async () => {
-  const body = JSON.stringify({ kind: "Status", reason: "Forbidden", message: "User x cannot list" });
+  const lacked = 'jobs.batch is forbidden: User "x" cannot list resource "jobs" in API group "batch"';
+  const body = JSON.stringify({ kind: "Status", reason: "Forbidden", message: lacked });
   const error = await failure(await answering(403, (response) => response.end(body)));
   expect(error).toMatchObject({
     code: "cluster-forbidden",
-    message: "needs list on jobs.batch in namespace team: User x cannot list",
+    isRightMissing: true,
+    message: `needs list on jobs.batch in namespace team: ${lacked}`,
   });
+});
+
+/** As an API server words them. */
+const REFUSED_OTHERWISE: readonly (readonly [name: string, message: string])[] = [
+  [
+    "an admission rule",
+    "jobs.batch \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no",
+  ],
+  ["a webhook", 'admission webhook "jobs.example.com" denied the request: no'],
+  ["a quota", 'jobs.batch "a" is forbidden: exceeded quota: q, requested: count/jobs.batch=1'],
+  [
+    "a namespace that ends",
+    'jobs.batch "a" is forbidden: unable to create new content in namespace team because it is being terminated',
+  ],
+];
+
+test.each(REFUSED_OTHERWISE)("%s refuses: no right would help, and none is asked for", async (_name, message) => {
+  const body = JSON.stringify({ kind: "Status", reason: "Forbidden", message });
+  const error = await failure(await answering(403, (response) => response.end(body)));
+  expect(error).toMatchObject({ isRightMissing: false, message: `list jobs.batch: 403 Forbidden: ${message}` });
+});
+
+test("where owners are guarded the right on the owner is the one that is missing", async () => {
+  const message =
+    'jobs.batch "a" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can\'t set finalizers on: , <nil>';
+  const body = JSON.stringify({ kind: "Status", reason: "Forbidden", message });
+  const error = await failure(await answering(403, (response) => response.end(body)));
+  expect(error.message).toContain("needs update on kronjobs.kron.io/finalizers in namespace team: ");
 });

@@ -17,6 +17,9 @@ const JOB_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 export function judgeCreation({ name: resource }: Resource, body: Fields, isStrict: boolean): void {
+  if (resource === "kronjobs" && body["kind"] === undefined) {
+    throw new Refusal(400, "BadRequest", "the object provided is unrecognized: Object 'Kind' is missing");
+  }
   if (resource !== "jobs") return;
   const spec = fieldsOf(body["spec"]);
   const unknown = Object.keys(spec).find((field) => !JOB_FIELDS.has(field));

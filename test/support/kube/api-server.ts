@@ -58,6 +58,8 @@ export class ApiServer {
   mayDo: (call: Call) => boolean = () => true;
   /** How long a watch event is on its way. */
   watchLagMs: () => number = () => 0;
+  /** What admission has against the creation of an object; null: nothing. */
+  objectionTo: (call: Call, object: Fields) => string | null = () => null;
   /** An admission webhook that changes what is created. */
   mutate: (object: Fields) => Fields = (object) => object;
 
@@ -148,8 +150,10 @@ export class ApiServer {
       throw new Refusal(401, "Unauthorized", "Unauthorized");
     }
     if (this.mayDo(call)) return;
-    const what = `${call.verb} resource "${call.resource.name}${call.isStatus ? "/status" : ""}"`;
-    throw new Refusal(403, "Forbidden", `User "double" cannot ${what}`);
+    const { resource, verb, namespace, isStatus } = call;
+    const what = `${verb} resource "${resource.name}${isStatus ? "/status" : ""}"`;
+    const where = namespace === null ? "at the cluster scope" : `in the namespace "${namespace}"`;
+    throw new Refusal(403, "Forbidden", `${resource.name} is forbidden: User "double" cannot ${what} ${where}`);
   }
 
   #answer(call: Call, body: Fields, type: string): unknown {
@@ -160,6 +164,8 @@ export class ApiServer {
     if (verb === "create") {
       const object = this.#defaulted(resource, body);
       judgeCreation(resource, object, query.get("fieldValidation") === "Strict");
+      const objection = this.objectionTo(call, object);
+      if (objection !== null) throw forbidden(resource, object, objection);
       return this.store.create(resource, namespace, object, query.get("dryRun") === "All");
     }
     if (name === null) throw new Refusal(405, "MethodNotAllowed", "a name is needed");
@@ -182,9 +188,13 @@ export class ApiServer {
   #bind(namespace: string, name: string, body: Fields): unknown {
     const pod = this.store.get("pods", namespace, name);
     const spec = fieldsOf(pod["spec"]);
-    if (spec["nodeName"] !== undefined || pod.metadata["deletionTimestamp"] !== undefined) {
-      throw new Refusal(409, "Conflict", `pod ${name} is already assigned to node "${String(spec["nodeName"])}"`);
-    }
+    const refused = (why: string): Refusal => {
+      const message = `Operation cannot be fulfilled on pods/binding "${name}": pod ${name} ${why}`;
+      return new Refusal(409, "Conflict", message);
+    };
+    if (pod.metadata["deletionTimestamp"] !== undefined)
+      throw refused("is being deleted, cannot be assigned to a host");
+    if (spec["nodeName"] !== undefined) throw refused(`is already assigned to node "${String(spec["nodeName"])}"`);
     this.store.replace("pods", { ...pod, spec: { ...spec, nodeName: fieldsOf(body["target"])["name"] } });
     return { kind: "Status", apiVersion: "v1", status: "Success" };
   }
@@ -265,6 +275,17 @@ export class ApiServer {
       this.#watches.delete(end);
     });
   }
+}
+
+/** Unlike a right that is missing, it names the object. */
+function forbidden({ name, apiVersion }: Resource, object: Fields, objection: string): Refusal {
+  const [group = ""] = apiVersion.includes("/") ? apiVersion.split("/") : [];
+  const kind = group === "" ? name : `${name}.${group}`;
+  return new Refusal(
+    403,
+    "Forbidden",
+    `${kind} "${String(fieldsOf(object["metadata"])["name"])}" is forbidden: ${objection}`,
+  );
 }
 
 /** `job.spec.suspend` is always there when it comes back. */

@@ -2,8 +2,9 @@
 import { spawn } from "node:child_process";
 import { expect } from "vitest";
 import type { SplitMix64 } from "../../../src/core/decision/prng.js";
+import { OUTCOMES } from "../../../src/core/state/document.js";
 import { POD_TEMPLATE, type TestCluster } from "./cluster.js";
-import { type Findings, findingsOf } from "./ledger.js";
+import { type Findings, findingsOf, outcomesOf } from "./ledger.js";
 
 /** Those who are killed and frozen. */
 export interface Crew {
@@ -76,7 +77,17 @@ export async function campaign(it: TestCluster, crew: Crew, options: CampaignOpt
   expect(findings).toEqual(nothing);
   expect(kubelet.begun.length).toBeGreaterThan(kronJobs);
   const told = [...counts].map(([what, times]) => `${times} ${what}`).join(", ");
-  return `${kubelet.begun.length} runs of ${kronJobs} KronJobs, ${deletedUids.size} Jobs deleted, ${told}`;
+  return `${talliesOf(it)}; ${kronJobs} KronJobs, ${deletedUids.size} Jobs deleted, ${told}`;
+}
+
+/** What became of the periods that came up, and how many Jobs and pods that took. */
+function talliesOf({ versions, kubelet: { begun } }: TestCluster): string {
+  const outcomes = new Map<string, string>();
+  for (const [period, [outcome = ""]] of outcomesOf(versions)) outcomes.set(period, outcome);
+  const all = [...outcomes.values()];
+  const told = OUTCOMES.map((outcome) => `${all.filter((one) => one === outcome).length} ${outcome}`).join(", ");
+  const jobs = new Set(begun.map(({ jobUid }) => jobUid)).size;
+  return `${all.length} periods (${told}), ${jobs} Jobs ran in ${begun.length} pods`;
 }
 
 /** What befalls the operators befalls this as well. */
@@ -99,7 +110,8 @@ function specOf(n: number, { windowOf }: CampaignOptions) {
   return {
     policy: { concurrency: POLICIES[n % POLICIES.length] ?? "forbid", deadline: n % 2 === 0 ? "40s" : "0s" },
     ...(window === null ? {} : { window }),
-    jobTemplate: { spec: { ...POD_TEMPLATE.spec, ...ttl } },
+    // A Job that tries again by itself would run for longer than a campaign.
+    jobTemplate: { spec: { ...POD_TEMPLATE.spec, backoffLimit: 0, ...ttl } },
   };
 }
 

@@ -9,6 +9,7 @@ import * as path from "node:path";
 import { type Clock, systemClock } from "../../../src/actors/clock.js";
 import { KubeClient } from "../../../src/operator/kube/client.js";
 import { type ClusterConfig, loadClusterConfig } from "../../../src/operator/kube/config.js";
+import { fixedCredentials } from "../../../src/operator/kube/credentials.js";
 import type { Job, KronJob, KronJobSpec } from "../../../src/operator/kube/types.js";
 import { Watch } from "../../../src/operator/kube/watch.js";
 import type { OperatorLine } from "../../../src/operator/log-reporter.js";
@@ -135,6 +136,33 @@ export class TestCluster {
     this.#operators.push(operator);
     await operator.start();
     return { operator, lines };
+  }
+
+  /** Somebody without any rights. */
+  async stranger(): Promise<KubeClient> {
+    const authorization = `Bearer ${this.server === null ? await this.#strangersToken() : "stranger"}`;
+    const { server } = this;
+    if (server !== null) server.mayDo = (call) => call.authorization !== authorization;
+    return new KubeClient({ ...this.config, credentials: fixedCredentials({ authorization, cert: null, key: null }) });
+  }
+
+  /** Of the account that every namespace gets, a moment after it was made. */
+  async #strangersToken(): Promise<string> {
+    const path = `/api/v1/namespaces/${this.namespace}/serviceaccounts/default/token`;
+    for (let tries = 1; ; tries++) {
+      try {
+        const request = {
+          method: "POST",
+          path,
+          body: { spec: {} },
+          operation: "create serviceaccounts/token",
+        } as const;
+        return (await this.client.send<{ readonly status: { readonly token: string } }>(request)).status.token;
+      } catch (error) {
+        if (tries === 50) throw error;
+        await new Promise((done) => setTimeout(done, 200));
+      }
+    }
   }
 
   create(

@@ -15,9 +15,15 @@ import {
 
 const PODS = RESOURCES.find(({ name }) => name === "pods") as Resource;
 
+/** What a template that says nothing gets. */
+const BACKOFF_LIMIT = 6;
+const RETRY_MS = { first: 10_000, longest: 600_000 } as const;
+
 export class Controllers {
   readonly #store: Store;
   readonly #clock: Clock;
+  /** Of Jobs that try again: by uid and how often they have failed. */
+  readonly #turns = new Set<string>();
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
@@ -64,7 +70,26 @@ export class Controllers {
     }
     const phases = pods.map((pod) => fieldsOf(pod["status"])["phase"]);
     if (phases.includes("Succeeded")) this.#finish(job, "Complete", "CompletionsReached");
-    else if (phases.includes("Failed")) this.#finish(job, "Failed", "BackoffLimitExceeded");
+    else if (phases.includes("Failed")) this.#tryAgain(job, phases);
+  }
+
+  /** Again and again by itself, later each time, unless its template says how often. */
+  #tryAgain(job: StoredObject, phases: readonly unknown[]): void {
+    const { backoffLimit = BACKOFF_LIMIT } = fieldsOf(job["spec"]);
+    const failed = phases.filter((phase) => phase === "Failed").length;
+    if (failed > Number(backoffLimit)) {
+      this.#finish(job, "Failed", "BackoffLimitExceeded");
+      return;
+    }
+    const { namespace, name, uid } = job.metadata;
+    const turn = `${uid} ${failed}`;
+    if (phases.length > failed || this.#turns.has(turn)) return;
+    this.#turns.add(turn);
+    this.#clock.after(Math.min(RETRY_MS.first * 2 ** (failed - 1), RETRY_MS.longest), () => {
+      const found = this.#store.find("jobs", namespace, name);
+      const isOpen = found?.metadata.uid === uid && found.metadata["deletionTimestamp"] === undefined;
+      if (isOpen && !isFinished(found)) this.#startPod(found);
+    });
   }
 
   /** A write of the controller's own: whoever holds the version from before has an old one. */

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../../src/actors/clock.js";
 import type { KubeClient } from "../../../src/operator/kube/client.js";
+import { ApiFailure } from "../../../src/operator/kube/failure.js";
 import type { KubeObject } from "../../../src/operator/kube/types.js";
 import { Watch } from "../../../src/operator/kube/watch.js";
 
@@ -25,6 +26,9 @@ export interface Begun {
   endedAt: number | null;
 }
 
+/** Of real time. */
+const RETRY_MS = { first: 20, longest: 1_000 } as const;
+
 export class Kubelet {
   readonly begun: Begun[] = [];
   readonly #client: KubeClient;
@@ -34,6 +38,7 @@ export class Kubelet {
   readonly #byUid = new Map<string, Begun>();
   readonly #watch: Watch<Pod>;
   #waiting: (() => void)[] = [];
+  #isStopped = false;
   /** How long a pod runs, and whether it succeeds. */
   runOf: (pod: Begun) => { readonly ms: number; readonly isSuccess: boolean } = () => ({ ms: 0, isSuccess: true });
   /** How long a pod takes to stop when it is told to. */
@@ -61,6 +66,7 @@ export class Kubelet {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#watch.stop();
   }
 
@@ -131,17 +137,17 @@ export class Kubelet {
     await this.#insist(() => this.#client.send({ method: "DELETE", path, body, operation: "delete pods" }));
   }
 
-  /** Through restarts of the API server. False: the pod is gone, and needs nothing any more. */
+  /** Through restarts of the API server, however long they take. False: the pod is gone, and needs nothing any more. */
   async #insist(attempt: () => Promise<unknown>): Promise<boolean> {
-    for (let tries = 0; tries < 50; tries++) {
+    for (let delayMs: number = RETRY_MS.first; !this.#isStopped; delayMs = Math.min(delayMs * 2, RETRY_MS.longest)) {
       try {
         await attempt();
         return true;
       } catch (error) {
-        const status = (error as { readonly answer?: { readonly status: number } }).answer?.status;
-        if (status === 404) return false;
-        if (status === 409) return true;
-        await new Promise((done) => setTimeout(done, 20));
+        const answer = error instanceof ApiFailure ? error.answer : null;
+        if (answer?.status === 404) return false;
+        if (answer?.status === 409) return !answer.message.includes("is being deleted");
+        await new Promise((done) => setTimeout(done, delayMs));
       }
     }
     return false;

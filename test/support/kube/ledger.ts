@@ -54,7 +54,9 @@ export function findingsOf(evidence: Evidence): Findings {
   const outcomes = outcomesOf(versions);
   // A watch that begins anew leaves versions out: what has ended by the record was claimed, too.
   const ended = new Set(versions.flatMap(({ status }) => (status?.history ?? []).map(({ job }) => job ?? "")));
-  const runs = begun.map(({ kronJob, periodId }) => `${kronJob} ${periodId}`);
+  // A Job may have several pods: that is between it and its controller.
+  const ran = new Map(begun.map((pod) => [pod.jobUid, pod]));
+  const runs = [...ran.values()].map(textOf);
   return {
     twice: runs.filter((run, index) => runs.indexOf(run) !== index),
     unclaimed: begun.filter((pod) => !claims.has(pod.jobUid) && !ended.has(pod.job)).map(({ jobUid }) => jobUid),
@@ -83,7 +85,8 @@ function claimsOf(versions: readonly KronJob[]): ReadonlyMap<string, Claim> {
   return claims;
 }
 
-function outcomesOf(versions: readonly KronJob[]): ReadonlyMap<string, ReadonlySet<string>> {
+/** By KronJob and period, every outcome that was ever on record. */
+export function outcomesOf(versions: readonly KronJob[]): ReadonlyMap<string, ReadonlySet<string>> {
   const outcomes = new Map<string, Set<string>>();
   const note = (name: string, periodId: string, outcome: string): void => {
     const key = `${name} ${periodId}`;
