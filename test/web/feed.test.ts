@@ -3,10 +3,13 @@ import * as http from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { SimulatedClock } from "../../src/actors/simulated-clock.js";
 import type { DaemonStatus } from "../../src/actors/supervisor/port.js";
+import type { SupervisorEvent } from "../../src/actors/supervisor/write/events.js";
 import { Bunches, MOST_NAMES } from "../../src/api/web/bunches.js";
 import { Feed } from "../../src/api/web/feed.js";
 import { Pulse } from "../../src/api/web/pulse.js";
+import { RecentStarts } from "../../src/api/web/recent-starts.js";
 import { endpointIdentity } from "../../src/core/endpoint/endpoint-name.js";
+import { formatInstant } from "../../src/core/time/instant.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { ask, logIn, withBoth } from "../support/page.js";
 import { job, type Place, placesIn } from "../support/place.js";
@@ -158,6 +161,49 @@ test("the pulse has the commits since it was felt last, and watches none when no
   expect([pulse.read(0).commitMs, pulse.read(0).commitMs]).toEqual([99, null]);
   pulse.stop();
   expect(watching.size).toBe(0);
+});
+
+describe("starts of the last minute", () => {
+  const started = (at: number, index: number): SupervisorEvent => {
+    return { level: "info", at, component: "executor", event: "started", identity: `t/${index}`, periodId: "p" };
+  };
+  const claimed = (at: number, index: number, dueAt: number): SupervisorEvent => ({
+    ...started(at, index),
+    event: "trigger",
+    fields: { decision: { chosen_time: formatInstant(dueAt) } },
+  });
+
+  test("are counted before anybody looks on, with how late they were", () => {
+    const pulse = new Pulse(() => () => undefined);
+    for (let index = 0; index < 100; index += 1) {
+      pulse.tell(claimed(10_000, index, 10_000));
+      pulse.tell(started(10_000 + (index < 99 ? 20 : 5_000), index));
+    }
+    const { started: count, latenessMs } = pulse.read(20_000);
+    expect(count).toBe(100);
+    // What 99 of 100 did not exceed, and at most a tenth more.
+    expect(latenessMs).toBeGreaterThanOrEqual(20);
+    expect(latenessMs).toBeLessThanOrEqual(22);
+    expect(pulse.read(80_000)).toMatchObject({ started: 0, latenessMs: null });
+  });
+
+  test("of runs that nobody has chosen a second for are counted, and are neither late nor in time", () => {
+    const pulse = new Pulse(() => () => undefined);
+    pulse.tell(started(1_000, 1));
+    expect(pulse.read(1_000)).toMatchObject({ started: 1, latenessMs: null });
+  });
+
+  test("are as many as there were, however many; a clock that is set back begins anew", () => {
+    const starts = new RecentStarts();
+    for (let second = 0; second < 60; second += 1) {
+      for (let index = 0; index < 1_000; index += 1) starts.note(second * 1_000, second);
+    }
+    expect(starts.read(59_999).started).toBe(60_000);
+    expect(starts.read(60_000).started).toBe(59_000);
+    expect(starts.read(10_500).started).toBe(11_000);
+    starts.note(10_500, 1);
+    expect(starts.read(10_500).started).toBe(11_001);
+  });
 });
 
 test("whoever comes in between is told what was felt last, and takes nothing from the others", () => {

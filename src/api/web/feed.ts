@@ -59,11 +59,12 @@ export class Feed {
     this.#attention = new Attention(ports.follow ?? nobodyElse);
   }
 
-  /** What the supervisor tells. Without anybody who looks nothing is noted. */
+  /** What the supervisor tells. Without anybody who looks, starts are counted and nothing else is noted. */
   tell(event: SupervisorEvent): void {
     const { identity } = event;
-    if (this.#followers.size === 0 || identity === undefined) return;
-    if (this.#audiences.has(null)) this.#pulse.tell(event);
+    if (identity === undefined) return;
+    this.#pulse.tell(event);
+    if (this.#followers.size === 0) return;
     if (!this.#bunches.note(identity, this.#audiences)) return;
     this.#bunch ??= this.#ports.clock.after(BUNCH_MS, () => this.#sendBunch());
   }
@@ -109,7 +110,7 @@ export class Feed {
     this.#look();
   }
 
-  /** Whom there is something to tell. The daemon's own pulse is felt for the host alone. */
+  /** Whom there is something to tell. What of the daemon's pulse costs something is felt for the host alone. */
   #look(): void {
     this.#audiences = new Set([...this.#followers].map(({ tenant }) => tenant));
     this.#attention.is(this.#followers.size > 0);

@@ -1,27 +1,24 @@
-/** How the daemon goes, for whoever looks on: measured while somebody does, and not otherwise. */
+/**
+ * How the daemon goes. Starts are counted from the moment on when there is a page, so that whoever opens it is told of the
+ * minute before; what costs more is measured while somebody looks on, and not otherwise.
+ */
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
-import { instantOrNull, MINUTE_MS } from "../../core/time/instant.js";
+import { instantOrNull } from "../../core/time/instant.js";
+import { RecentStarts } from "./recent-starts.js";
 
 const RESOLUTION_MS = 20;
 const NANOSECONDS_A_MS = 1e6;
 const BYTES_A_MB = 1e6;
-/** Starts that are remembered; of more than that the newest tell enough. */
-const MOST_STARTS = 20_000;
+/** Periods that were claimed and have not started yet. */
 const MOST_DUE = 20_000;
 /** Between two reads; of more than that the first tell enough. */
 const MOST_COMMITS = 20_000;
 
-interface Start {
-  readonly at: number;
-  /** null: not known. */
-  readonly lateMs: number | null;
-}
-
 export interface PulseRead {
   /** Within the last minute. */
   readonly started: number;
-  /** Of them, what nearly all stayed below; null: nothing was started. */
+  /** Of them, what nearly all stayed below; null: of none is known when it was due. */
   readonly latenessMs: number | null;
   /** Since it was read last. */
   readonly loopMs: number;
@@ -35,7 +32,7 @@ type WatchCommits = (listener: (durationMs: number) => void) => () => void;
 
 export class Pulse {
   #loop: IntervalHistogram | null = null;
-  #starts: Start[] = [];
+  readonly #starts = new RecentStarts();
   /** Of periods that were claimed, when they were due. */
   readonly #due = new Map<string, number>();
   #commitsMs: number[] = [];
@@ -60,30 +57,27 @@ export class Pulse {
     this.#unwatch?.();
     this.#unwatch = null;
     this.#commitsMs = [];
-    this.#starts = [];
-    this.#due.clear();
   }
 
+  /** Whoever looks on or not. */
   tell({ at, event, identity, periodId, fields }: SupervisorEvent): void {
-    const period = `${identity} ${periodId}`;
-    if (event === "trigger") this.#note(period, fields?.["decision"]);
+    if (event === "trigger") this.#note(`${identity} ${periodId}`, fields?.["decision"]);
     if (event !== "started") return;
+    const period = `${identity} ${periodId}`;
     const dueAt = this.#due.get(period);
     this.#due.delete(period);
-    this.#starts.push({ at, lateMs: dueAt === undefined ? null : Math.max(0, at - dueAt) });
-    if (this.#starts.length > MOST_STARTS) this.#starts = this.#starts.slice(-MOST_STARTS / 2);
+    this.#starts.note(at, dueAt === undefined ? null : Math.max(0, at - dueAt));
   }
 
   read(now: number): PulseRead {
-    this.#starts = this.#starts.filter(({ at }) => at > now - MINUTE_MS);
-    const late = this.#starts.flatMap(({ lateMs }) => (lateMs === null ? [] : [lateMs]));
+    const { started, latenessMs } = this.#starts.read(now);
     const commits = this.#commitsMs;
     this.#commitsMs = [];
     const between = this.#loop === null ? 0 : this.#loop.percentile(99) / NANOSECONDS_A_MS - RESOLUTION_MS;
     this.#loop?.reset();
     return {
-      started: this.#starts.length,
-      latenessMs: nearlyAll(late),
+      started,
+      latenessMs,
       loopMs: Number.isFinite(between) ? Math.max(0, Math.round(between)) : 0,
       commitMs: nearlyAll(commits),
       memoryMb: Math.round(process.memoryUsage.rss() / BYTES_A_MB),
@@ -93,7 +87,10 @@ export class Pulse {
   #note(period: string, decision: unknown): void {
     const isDecision = typeof decision === "object" && decision !== null && "chosen_time" in decision;
     const dueAt = isDecision && typeof decision.chosen_time === "string" ? instantOrNull(decision.chosen_time) : null;
-    if (dueAt === null || this.#due.size >= MOST_DUE) return;
+    if (dueAt === null) return;
+    // The oldest give way: of what was claimed and never started nobody tells.
+    const [oldest] = this.#due.size >= MOST_DUE ? this.#due.keys() : [];
+    if (oldest !== undefined) this.#due.delete(oldest);
     this.#due.set(period, dueAt);
   }
 }

@@ -12,7 +12,10 @@ import type { Acting, EndedElsewhere } from "../ports.js";
 import { NOW_ANSWER, type NowAnswer } from "../shapes/now.js";
 
 const MOST_ROWS = 50;
+/** Of jobs that start within a day. */
 const LANES = 16;
+/** Among which they are found: many of those that come next start all the time. */
+const CANDIDATES = 48;
 /** Of jobs that nothing is started of, for as long. */
 const HELD_LANES = 5;
 /** Starts that a lane shows one by one. */
@@ -35,17 +38,21 @@ export const NOW = daemonOperation({
     const [failing, running, next, held, jobs, elsewhere] = await Promise.all([
       found(ports, { ...ALL_JOBS, isFailing: true }, { sort: "failures", isReversed: false }),
       found(ports, { ...ALL_JOBS, isRunning: true }, BY_NAME),
-      found(ports, { ...ALL_JOBS, dueBy: at + DAY_MS }, { sort: "next", isReversed: false }, LANES),
+      found(ports, { ...ALL_JOBS, dueBy: at + DAY_MS }, { sort: "next", isReversed: false }, CANDIDATES),
       found(ports, { ...ALL_JOBS, standings: ["paused", "suspended"] }, BY_NAME, HELD_LANES),
       countOf(ports),
       ports.among?.ended() ?? NOWHERE_ELSE,
     ]);
-    const lanes = await Promise.all([...next.rows, ...held.rows].map((row) => laneOf(row, ports, at)));
+    const lanesOf = (rows: readonly JobStatus[]) => Promise.all(rows.map((row) => laneOf(row, ports, at)));
+    const comes = new Set(next.rows.map(({ identity }) => identity));
+    const heldOnly = held.rows.filter(({ identity }) => !comes.has(identity));
+    const lanes = [...seldomFirst(await lanesOf(next.rows)), ...(await lanesOf(heldOnly))];
     const silent = new Set([...elsewhere.absent, ...[failing, running, next, held].flatMap(({ absent }) => absent)]);
     return {
       at: formatInstant(at),
       ...(silent.size === 0 ? {} : { absent: [...silent].sort() }),
       counts: { jobs, running: running.total, failing: failing.total, held: held.total },
+      ...(ports.among === null ? { outcomes: recent.outcomes(at) } : {}),
       problems: await withEndpointNames(reader, failing.rows),
       running: await withEndpointNames(reader, running.rows),
       ended: await withEndpointNames(reader, recent.newest(elsewhere.events)),
@@ -77,6 +84,13 @@ async function laneOf({ identity, standing, pausedUntil, lastRunAt }: JobStatus,
   const isFrequent = starts.length > STARTS_OF_A_LANE;
   const lane: Lane = { identity, standing, pausedUntil, isFrequent, starts: isFrequent ? [] : starts };
   return lane;
+}
+
+/** What starts once a day has one place to be seen; what starts all the time is one lane with a count. */
+function seldomFirst(lanes: readonly Lane[]): readonly Lane[] {
+  const single = lanes.filter(({ isFrequent }) => !isFrequent);
+  const shown = new Set([...single].sort((one, other) => one.starts.length - other.starts.length).slice(0, LANES));
+  return lanes.filter((lane) => lane.isFrequent || shown.has(lane));
 }
 
 /** Of one that is gone, or cannot be read, nothing is ahead. */

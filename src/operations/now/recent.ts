@@ -1,11 +1,12 @@
 /** What has ended lately, whatever the job: a daemon remembers a handful since its start. */
 import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
 import { formatInstant } from "../../core/time/instant.js";
-import type { Ended } from "../shapes/now.js";
+import type { Ended, OutcomeCounts } from "../shapes/now.js";
+import { HourOfOutcomes } from "./hour.js";
 
 const KEPT = 50;
 
-const OUTCOMES: Partial<Record<SupervisorEvent["event"], string>> = {
+const OUTCOMES: Partial<Record<SupervisorEvent["event"], keyof OutcomeCounts>> = {
   missed_deadline: "missed",
   skipped: "skipped",
   skipped_concurrency: "skipped",
@@ -14,12 +15,20 @@ const OUTCOMES: Partial<Record<SupervisorEvent["event"], string>> = {
 
 export class RecentEnds {
   readonly #ends: SupervisorEvent[] = [];
+  readonly #hour = new HourOfOutcomes();
 
   /** What the supervisor tells. */
   tell(event: SupervisorEvent): void {
-    if (event.event !== "completed" && OUTCOMES[event.event] === undefined) return;
+    const outcome = outcomeOf(event);
+    if (outcome === null) return;
+    this.#hour.note(event.at, outcome);
     this.#ends.push(event);
     if (this.#ends.length > KEPT) this.#ends.shift();
+  }
+
+  /** Of the last hour, as far as this daemon was there. */
+  outcomes(now: number): OutcomeCounts {
+    return this.#hour.read(now);
   }
 
   /** Oldest first. */
@@ -34,9 +43,16 @@ export class RecentEnds {
   }
 }
 
-function endedOf({ at, event, identity = "", periodId, fields = {}, level }: SupervisorEvent): Ended {
-  const isSound = event === "completed" && level === "info";
-  const outcome = OUTCOMES[event] ?? (isSound ? "executed" : "failed");
+/** null: it is no end. */
+function outcomeOf({ event, level }: SupervisorEvent): keyof OutcomeCounts | null {
+  if (event === "completed") return level === "info" ? "executed" : "failed";
+  return OUTCOMES[event] ?? null;
+}
+
+function endedOf(ended: SupervisorEvent): Ended {
+  const { at, identity = "", periodId, fields = {} } = ended;
+  const outcome = outcomeOf(ended) ?? "failed";
+  const isSound = outcome === "executed";
   const { reason, exit_code: code, signal, status } = fields;
   const words = [reason, signal, statusText("exit code", code), statusText("status", status)];
   const said = isSound ? null : words.find((word) => typeof word === "string" && word !== "");

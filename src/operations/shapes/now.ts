@@ -31,16 +31,27 @@ const LANE = z.strictObject({
   ),
 });
 
+const OUTCOME_COUNTS = z.strictObject({
+  executed: count,
+  failed: count,
+  missed: count,
+  skipped: count,
+  unschedulable: count,
+});
+export type OutcomeCounts = z.output<typeof OUTCOME_COUNTS>;
+
 export const NOW_ANSWER = z.strictObject({
   at: time,
   /** Nodes that did not answer: what they look after is none of this. */
   absent: listOf(z.string()).optional(),
   counts: z.strictObject({ jobs: count, running: count, failing: count, held: count }),
+  /** Of the last hour, as far as the daemon was there; absent where several share a store, each of which knows its own. */
+  outcomes: OUTCOME_COUNTS.optional(),
   problems: listOf(JOB_STATUS),
   running: listOf(JOB_STATUS),
   /** Newest first; what a daemon remembers since its start. */
   ended: listOf(ENDED),
-  /** What starts next, soonest first, over the next 24 hours. */
+  /** What starts within the next 24 hours, soonest first; of many, those that start seldom, and what starts all the time. */
   lanes: listOf(LANE),
 });
 export type NowAnswer = z.output<typeof NOW_ANSWER>;

@@ -41,6 +41,27 @@ describe.each(files)("examples/$name", ({ name, format }) => {
   });
 });
 
+test("the example is a crowd at the full hour, and windows take it apart", () => {
+  const text = readFileSync(new URL("krond.yaml", EXAMPLES), "utf8");
+  const rules = readConfigText("yaml", "krond.yaml", text).jobs.map(({ definition }) => compileRule(definition));
+  const [nominal, chosen] = [new Map<number, number>(), new Map<number, number>()];
+  const note = (counts: Map<number, number>, at: number): void => {
+    const minute = Math.floor(at / MINUTE_MS);
+    counts.set(minute, (counts.get(minute) ?? 0) + 1);
+  };
+  for (const rule of rules) {
+    for (const nominalAt of rule.schedule.between(AT, AT + 24 * 60 * MINUTE_MS)) {
+      note(nominal, nominalAt);
+      const { chosenAt } = decide(rule, nominalAt);
+      if (chosenAt !== null) note(chosen, chosenAt);
+    }
+  }
+  const [fullest, asWritten] = [Math.max(...chosen.values()), Math.max(...nominal.values())];
+  expect(fullest).toBeLessThan(asWritten / 2);
+  // Each hour, not once a day.
+  expect([...nominal.values()].filter((count) => count > 2 * fullest).length).toBeGreaterThanOrEqual(24);
+});
+
 test("the unschedulable job of the example is one, and lint says so beforehand", () => {
   const text = readFileSync(new URL("krond.yaml", EXAMPLES), "utf8");
   const rules = readConfigText("yaml", "krond.yaml", text).jobs.map(({ definition }) => compileRule(definition));
