@@ -185,7 +185,7 @@ class HttpDispatcher implements Dispatcher {
 
 /** Tenants have endpoints; everything else is the host's own. */
 function laneOf({ prepared, place }: Held): Lane {
-  return { tenant: endpointName(prepared.request.identity)?.tenant ?? "", origin: place.url.origin };
+  return { owner: endpointName(prepared.request.identity)?.tenant ?? null, origin: place.url.origin };
 }
 
 const CLOSED: ArmFailure = { code: "launcher-unavailable", message: "the daemon is stopping" };

@@ -35,6 +35,7 @@ import {
   pagesUnder,
   readEndpoint,
   readJob,
+  unreadable,
   unsettledJobs,
   unsettledKey,
 } from "./records.js";
@@ -281,19 +282,28 @@ async function settleOne(
 ): Promise<void> {
   const isLeaving = job === null || job.isLeaving;
   const name = { tenant, jobId, endpointId };
-  const endpoint = await readEndpoint(ports.reader, tenant, endpointId).catch(async (error: unknown) => {
+  try {
+    const endpoint = await readEndpoint(ports.reader, tenant, endpointId);
+    if (endpoint === null) return;
+    if (isLeaving) return await dropEndpoint(ports, tenant, endpoint);
+    await ports.supervisor.define(await storedDefinitionIn(ports, tenant, endpoint, job), []);
+  } catch (error) {
     if (!isUnreadable(error)) throw error;
-    if (!isLeaving) {
-      // What it runs by is on record beside it. Whether the rest of it holds nobody can tell: it is not settled.
-      await holdAsDefined(ports, endpointIdentity(name), job);
-      throw error;
-    }
-    await dropNamed(ports, name, await namedAs(ports.reader, tenant, endpointId));
-    return null;
-  });
-  if (endpoint === null) return;
-  if (isLeaving) return dropEndpoint(ports, tenant, endpoint);
-  await ports.supervisor.define(await definitionIn(ports, tenant, endpoint, job), []);
+    if (isLeaving) return dropNamed(ports, name, await namedAs(ports.reader, tenant, endpointId));
+    // What it runs by is on record beside it. Whether the rest of it holds nobody can tell: it is not settled.
+    await holdAsDefined(ports, endpointIdentity(name), job);
+    throw error;
+  }
+}
+
+/** What is on record was judged when it was written: where it would be refused now, nobody is asked to write it otherwise. */
+async function storedDefinitionIn(ports: Acting, tenant: string, endpoint: EndpointRecord, job: JobRecord) {
+  try {
+    return await definitionIn(ports, tenant, endpoint, job);
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    throw unreadable(endpointKey(tenant, endpoint.id), error.message);
+  }
 }
 
 /** Of an endpoint that cannot be read: as its definition in force has it, but for what holds for its job. */

@@ -1,5 +1,6 @@
 /** When an endpoint would run if it were made so: judged like one that is made, and nothing of it is kept. */
 import { z } from "zod";
+import { governedOf } from "../../core/endpoint/baseline.js";
 import { type NextRun, nextRun } from "../../core/governor/next-run.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
 import { tenantOperation } from "../operation.js";
@@ -44,7 +45,7 @@ function* runsOf(
   let [lastRunAt, now]: [EpochMs | null, EpochMs] = [null, createdAt];
   for (let left = Math.min(count, spec.maxRuns ?? count); left > 0; left--) {
     const { at, source }: NextRun = nextRun({
-      endpoint: spec,
+      endpoint: governedOf(spec),
       hints: NO_HINTS,
       lastRunAt,
       createdAt,

@@ -144,7 +144,12 @@ export function identityIn(tenant: string, { id: endpointId, jobId }: EndpointRe
 function readAs<T>(shape: z.ZodType<T>, { key, text, isIntact }: StoredObject): T {
   const read = isIntact ? shape.safeParse(jsonIn(text)) : null;
   if (read?.success === true) return read.data;
-  throw new KronError("object-unreadable", `${key} cannot be read`, { component: "api", operation: "read" });
+  throw unreadable(key);
+}
+
+export function unreadable(key: string, why?: string): KronError {
+  const message = why === undefined ? `${key} cannot be read` : `${key} cannot be read: ${why}`;
+  return new KronError("object-unreadable", message, { component: "api", operation: "read" });
 }
 
 /** Digits and small letters without those that look alike: five bits each. */

@@ -2,6 +2,7 @@
  * Which constraints of its endpoint a run has met. What its end says is on record; that a bound of the pace has moved it is
  * worked out again by the governor, from what was on record when it began.
  */
+import { governedOf } from "../../core/endpoint/baseline.js";
 import type { Hint } from "../../core/governor/hint.js";
 import { nextRun } from "../../core/governor/next-run.js";
 import { type EpochMs, formatInstant, instantOrNull } from "../../core/time/instant.js";
@@ -44,7 +45,7 @@ function movedBy(run: RunEntry, { endpoint, entries, hints, begunAt }: BeforeRun
   const lastRunAt = lastStart(entries, run);
   if (spec.minIntervalMs === null && spec.maxIntervalMs === null) return null;
   const next = nextRun({
-    endpoint: spec,
+    endpoint: governedOf(spec),
     hints: {
       interval: hints.find((hint) => hint.kind === "interval") ?? null,
       oneshot: hints.find((hint) => hint.kind === "oneshot") ?? null,

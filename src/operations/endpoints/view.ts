@@ -1,5 +1,6 @@
 /** Jobs and endpoints as they are told, secrets left out. */
 import type { JobStatus } from "../../actors/supervisor/port.js";
+import { governedOf, hasPace } from "../../core/endpoint/baseline.js";
 import { endedResultOf } from "../../core/endpoint/ended-run.js";
 import { toldNotify } from "../../core/endpoint/notify.js";
 import { boundsUnder, type QuotaLimits } from "../../core/endpoint/quota.js";
@@ -44,6 +45,7 @@ export function endpointAnswer(
 
 /** With the bounds that are in force. */
 export function heldTo(limits: QuotaLimits, endpoint: EndpointRecord): EndpointRecord {
+  if (!hasPace(endpoint.spec)) return endpoint;
   return { ...endpoint, spec: { ...endpoint.spec, ...boundsUnder(limits, endpoint.spec) } };
 }
 
@@ -110,7 +112,7 @@ function clampedSource({ spec, createdAt }: EndpointRecord, status: JobStatus, n
   if (spec.minIntervalMs === null && spec.maxIntervalMs === null) return null;
   const lastRunAt = status.lastRunAt === null ? null : instantOrNull(status.lastRunAt);
   const about = { lastRunAt, createdAt, pausedUntil: null, now };
-  const { source } = nextRun({ endpoint: spec, hints: status.hints, ...about });
+  const { source } = nextRun({ endpoint: governedOf(spec), hints: status.hints, ...about });
   return source === "clamped-min" || source === "clamped-max" ? source : null;
 }
 

@@ -1,5 +1,6 @@
 /** What is wished of an endpoint, judged and sealed: a record of it, which is nobody's yet. */
 import { z } from "zod";
+import { expressionProblem } from "../../core/endpoint/baseline.js";
 import { NOTIFY_WISHED, type NotifyWish } from "../../core/endpoint/notify.js";
 import { ENDPOINT_FIELDS, ENDPOINT_SPEC, type EndpointSpec } from "../../core/endpoint/spec.js";
 import type { Acting } from "../ports.js";
@@ -33,9 +34,12 @@ export function unsavedEndpoint(ports: Acting, { secretHeaders, ...wish }: Wish)
   return newEndpoint(ports, `job_${"0".repeat(16)}`, { ...wish, headers, secretHeaders: {}, notify });
 }
 
-/** Judged as it is written, and then sealed. */
+/** Judged as it is written, and then sealed. What was taken before stays as it is for as long as nobody writes it otherwise. */
 export function specOf(ports: Acting, wish: Wish, before?: EndpointSpec): EndpointSpec {
-  const { endAt } = wish;
+  const { endAt, baselineCron } = wish;
+  const noCron =
+    baselineCron === null || baselineCron === before?.baselineCron ? null : expressionProblem(baselineCron);
+  if (noCron !== null) throw refusedFor([noCron]);
   if (endAt !== null && endAt !== before?.endAt && Date.parse(endAt) <= ports.now()) {
     throw refusedFor([{ code: "instant-range", message: "the end lies in the past", path: ["endAt"] }]);
   }

@@ -6,6 +6,7 @@ import type { JobStatus } from "../../actors/supervisor/port.js";
 import { turnOfLoop } from "../../actors/turns.js";
 import { DEFAULT_DST } from "../../core/cron/schedule.js";
 import { scheduleOf } from "../../core/decision/compile.js";
+import { governedOf } from "../../core/endpoint/baseline.js";
 import { oneLine } from "../../core/endpoint/ended-run.js";
 import { shortestIntervalMs } from "../../core/endpoint/quota.js";
 import { isPlanners } from "../../core/governor/author.js";
@@ -84,7 +85,8 @@ function shown(reason: string): string {
 }
 
 function baselineOf({ spec }: EndpointRecord, now: EpochMs): Baseline {
-  const { baselineCron, baselineIntervalMs, timezone } = spec;
+  const { timezone } = spec;
+  const { baselineCron = null, baselineIntervalMs = null } = governedOf(spec);
   if (baselineIntervalMs !== null) {
     return { text: `every ${formatDuration(baselineIntervalMs)}`, intervalMs: baselineIntervalMs };
   }
