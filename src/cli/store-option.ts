@@ -13,9 +13,18 @@ const [SHORTEST_LEASE_MS, LONGEST_LEASE_MS] = [5 * SECOND_MS, 60 * SECOND_MS];
 
 export function storePlaceOf(args: ParsedArgs, io: CliIo): StorePlace {
   const place = storePlace(args.text("store"), stateDirectoryOf(args, io), addressOptions(args, io));
-  if (!place.ok) throw usageError(`--store: ${place.error.message}`, place.error.hint);
-  return place.value;
+  if (place.ok) return place.value;
+  const { hint, message, path } = place.error;
+  throw usageError(`--${OPTIONS[path[0] ?? ""] ?? "store"}: ${message}`, hint);
 }
+
+/** How people write what goes with an address. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  passwordFile: "store-password-file",
+  leaseMs: LEASE_OPTION.name,
+  node: "node",
+  pools: "pools",
+} satisfies Readonly<Record<keyof AddressOptions, string>>;
 
 function addressOptions(args: ParsedArgs, io: CliIo): AddressOptions {
   const [file, lease] = [args.text("store-password-file"), args.text(LEASE_OPTION.name)];

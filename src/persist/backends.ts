@@ -148,7 +148,8 @@ export interface AddressOptions {
 
 /**
  * What an operator asks for by `text`: the name of a backend, whose store then lies in `directory`, or the address of a
- * store. Of an address that cannot be used no more is repeated than how it begins: it may hold a password.
+ * store. Of an address that cannot be used no more is repeated than how it begins: it may hold a password. The path of a problem
+ * names the option that is wrong; none: `text` is.
  */
 export function storePlace(
   text: string | undefined,
@@ -177,7 +178,7 @@ const MEANINGS: Readonly<Record<keyof AddressOptions, string>> = {
 function needless(option: string): Result<never, Problem> {
   const what = MEANINGS[option as keyof AddressOptions];
   const hint = "name one: --store postgres://krond@db.example/kron";
-  return err({ code: "field-conflict", message: `${what} is for a store with an address`, path: [], hint });
+  return err({ code: "field-conflict", message: `${what} is for a store with an address`, path: [option], hint });
 }
 
 function postgresPlace(
@@ -197,15 +198,18 @@ function postgresPlace(
 }
 
 function membership(node: string | undefined, pools: readonly string[] = []): Result<Membership | null, Problem> {
-  const wrong = [...(node === undefined ? [] : [node]), ...pools].find((name) => !isClusterName(name));
-  if (wrong !== undefined) {
-    const message = `${JSON.stringify(wrong)} is no name of a node or a pool`;
-    return err({ code: "field-range", message, path: [], hint: NAME_RULE });
-  }
+  if (node !== undefined && !isClusterName(node)) return noName("node", node);
+  const wrong = pools.find((name) => !isClusterName(name));
+  if (wrong !== undefined) return noName("pools", wrong);
   if (node !== undefined) return ok({ node, pools: [...new Set(pools)].filter((pool) => pool !== ANY_POOL) });
   if (pools.length === 0) return ok(null);
   const hint = "name the node too: --node NAME";
-  return err({ code: "field-conflict", message: "pools are for a node of several", path: [], hint });
+  return err({ code: "field-conflict", message: "pools are for a node of several", path: ["pools"], hint });
+}
+
+function noName(option: "node" | "pools", wrong: string): Result<never, Problem> {
+  const message = `${JSON.stringify(wrong)} is no name of a ${option === "node" ? "node" : "pool"}`;
+  return err({ code: "field-range", message, path: [option], hint: NAME_RULE });
 }
 
 function remotePlace({ address, passwordFile }: RemoteMarker, directory: string): Result<StorePlace, KronError> {

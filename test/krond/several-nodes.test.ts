@@ -162,10 +162,14 @@ test("what several nodes cannot have is refused, and told how", async () => {
 });
 
 test.each([
-  [["--node", "one"], "the name of a node is for a store with an address"],
-  [["--node", "one", "--store", "files"], "the name of a node is for a store with an address"],
-  [["--node", "One!", "--store", "postgres:///x?host=/nowhere"], "is no name of a node or a pool"],
-  [["--pools", "gpu", "--store", "postgres:///x?host=/nowhere"], "pools are for a node of several"],
+  [["--node", "one"], "--node: the name of a node is for a store with an address"],
+  [["--node", "one", "--store", "files"], "--node: the name of a node is for a store with an address"],
+  [["--node", "One!", "--store", "postgres:///x?host=/nowhere"], '--node: "One!" is no name of a node'],
+  [
+    ["--node", "one", "--pools", "gpu,E!", "--store", "postgres:///x?host=/nowhere"],
+    '--pools: "E!" is no name of a pool',
+  ],
+  [["--pools", "gpu", "--store", "postgres:///x?host=/nowhere"], "--pools: pools are for a node of several"],
   [["--node", "one", "--store", "postgres:///x?host=/nowhere", "--config", "x.yaml"], "--config is not for --node"],
   [["--node", "one", "--store", "postgres:///x?host=/nowhere", "--crontab", "x"], "--crontab is not for --node"],
 ])("krond start %j is refused: %s", (args, message) => {

@@ -94,21 +94,21 @@ describe("an address of PostgreSQL", () => {
     ]);
   });
 
-  const names: readonly { options: AddressOptions; wrong: string | null }[] = [
+  const names: readonly { options: AddressOptions; wrong: string | null; of?: "pools" }[] = [
     { options: { node: "a" }, wrong: null },
     { options: { node: "db-1.example_2", pools: ["gpu", "any", "gpu"] }, wrong: null },
     { options: { node: "x".repeat(63) }, wrong: null },
     { options: { node: "" }, wrong: '""' },
     { options: { node: "DB1" }, wrong: '"DB1"' },
     { options: { node: "x".repeat(64) }, wrong: `"${"x".repeat(64)}"` },
-    { options: { node: "a", pools: ["node/b"] }, wrong: '"node/b"' },
-    { options: { node: "a", pools: ["gpu", "e u'"] }, wrong: '"e u\'"' },
+    { options: { node: "a", pools: ["node/b"] }, wrong: '"node/b"', of: "pools" },
+    { options: { node: "a", pools: ["gpu", "e u'"] }, wrong: '"e u\'"', of: "pools" },
     { options: { node: "-a" }, wrong: '"-a"' },
   ];
-  test.each(names)("of nodes and pools: $options", ({ options, wrong }) => {
+  test.each(names)("of nodes and pools: $options", ({ options, wrong, of = "node" }) => {
     const place = storePlace("postgres://krond@db/kron", "/state", options);
-    const message = `${wrong} is no name of a node or a pool`;
-    const refused = { ok: false, error: { code: "field-range", message, hint: NAME_RULE } };
+    const message = `${wrong} is no name of a ${of === "node" ? "node" : "pool"}`;
+    const refused = { ok: false, error: { code: "field-range", message, path: [of], hint: NAME_RULE } };
     expect(place).toMatchObject(wrong === null ? { ok: true } : refused);
   });
 

@@ -198,8 +198,31 @@ describe("a server", () => {
     const it = await opened(2_000);
     await it.proxy.close();
     const lost = await it.term.lost;
-    expect([lost.code, lost.message]).toEqual(["lease-lost", expect.stringContaining("could not be kept up")]);
+    const why = expect.stringMatching(/could not be kept up: the server at .* does not answer \(connect ENOENT/);
+    const toDo = expect.stringMatching(/^see that the server runs .*; the next start goes on/);
+    expect([lost.code, lost.message, lost.hint]).toEqual(["lease-lost", why, toDo]);
     await expect(it.store.commit(it.term, claiming(1))).rejects.toMatchObject({ code: "state-write-failed" });
+  });
+});
+
+/** Resolves when heartbeats are answered: what is trusted has grown. */
+async function heard({ term }: Opened): Promise<void> {
+  const before = term.trustedUntilMs;
+  while (term.trustedUntilMs === before) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+describe("a process", () => {
+  test("that stands still for longer than its lease says that it did, and nothing of what was over long before", async () => {
+    const it = await opened(4_000);
+    it.proxy.lead(null);
+    await it.proxy.refused();
+    it.proxy.lead(server().root);
+    await heard(it);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000);
+    const lost = await it.term.lost;
+    const why = expect.stringMatching(/could not be kept up: this process stood still for \d+ s$/);
+    expect([lost.code, lost.message]).toEqual(["lease-lost", why]);
+    expect(lost.hint).toMatch(/SIGSTOP.*--store-lease; the next start goes on/);
   });
 });
 

@@ -5,6 +5,7 @@ import * as net from "node:net";
 import * as path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { KronError } from "../../src/core/base/errors/kron-error.js";
+import { redacted } from "../../src/operations/redaction.js";
 import { storePlace } from "../../src/persist/backends.js";
 import { copiesIn } from "../../src/persist/corrupt-copies.js";
 import { Connection } from "../../src/persist/postgres/connection.js";
@@ -258,6 +259,8 @@ describe("a start is refused for", () => {
     expect([refused?.code, refused?.message]).toEqual([code, expect.stringMatching(message)]);
     expect(refused?.hint ?? (code === "state-incompatible" ? "-" : "")).toMatch(hint);
     expect(JSON.stringify([refused?.message, refused?.hint])).not.toContain(LOCKED_PASSWORD);
+    // A log tells all of what to do.
+    expect(redacted({ hint: refused?.hint }, false)).toEqual({ hint: refused?.hint });
   });
 
   test("a setting that is changed while the daemon runs ends it", async () => {

@@ -25,6 +25,7 @@ export class FaultyProxy {
   /** How long everything takes that a client says. */
   delayMs = 0;
   commits = 0;
+  #onRefused: () => void = () => undefined;
   readonly #server: net.Server;
   readonly #sockets = new Set<net.Socket>();
   readonly #late: (() => Promise<void>)[] = [];
@@ -53,6 +54,13 @@ export class FaultyProxy {
     this.reset();
   }
 
+  /** Resolves when somebody has been turned away, because it leads to no server. */
+  refused(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onRefused = resolve;
+    });
+  }
+
   /** What was held back; resolves when the server has answered, or broken off. */
   async deliver(): Promise<void> {
     for (const deliver of this.#late.splice(0)) await deliver();
@@ -67,6 +75,7 @@ export class FaultyProxy {
   #connect(client: net.Socket): void {
     if (this.target === "") {
       client.destroy();
+      this.#onRefused();
       return;
     }
     const upstream = net.connect(this.target);

@@ -12,7 +12,6 @@ import * as fs from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KronError } from "../../core/base/errors/kron-error.js";
-import { messageOf } from "../../core/base/errors/message.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { ANY_POOL, poolOfNode } from "../cluster.js";
@@ -20,6 +19,7 @@ import { storeError } from "../failures.js";
 import type { Connection } from "./connection.js";
 import type { PostgresPlace } from "./place.js";
 import { undisturbed } from "./retry.js";
+import { storeRefusal } from "./trouble.js";
 
 /** What a lease is trusted for, counted from when its heartbeat was sent. */
 const TRUST = 0.9;
@@ -50,9 +50,10 @@ function placeOf(directory: string): string {
   return `${readBootId()}/${dev}:${ino}`;
 }
 
-function leaseLost(message: string): KronError {
-  const hint = "the next start goes on from what is on record; nothing was started twice";
-  return storeError("lease-lost", "lease", message, hint);
+const ON_RECORD = "the next start goes on from what is on record; nothing was started twice";
+
+function leaseLost(message: string, toDo?: string): KronError {
+  return storeError("lease-lost", "lease", message, toDo === undefined ? ON_RECORD : `${toDo}; ${ON_RECORD}`);
 }
 
 export class Session {
@@ -71,6 +72,9 @@ export class Session {
   #end: NodeJS.Timeout | undefined;
   #isOver = false;
   #trustedUntilMs = 0;
+  /** Since the server has answered: what came of asking it last, and by how much the latest timer was late. */
+  #trouble: unknown = null;
+  #heldUpMs = 0;
   /** Of the server, as the first heartbeat found it. */
   #timeline: string | null = null;
 
@@ -118,7 +122,7 @@ export class Session {
       const living = holders.filter(({ id, expires_ms }) => expires_ms > (expiries.get(id) ?? 0));
       if (living.length > 0) return err(this.#held(living));
       const leftMs = Math.max(...holders.map(({ left_ms }) => left_ms));
-      await sleep(Math.max(0, Math.min(leftMs + SPARE_MS, this.#leaseMs / BEATS_PER_LEASE)));
+      await sleep(Math.max(0, Math.min(leftMs + SPARE_MS, this.#beatMs)));
       sentMs = performance.now();
       holders = await this.#ask();
     }
@@ -160,7 +164,7 @@ export class Session {
 
   #begun(sentMs: number): Result<void, KronError> {
     this.#trustFrom(sentMs);
-    this.#beatAfter(this.#leaseMs / BEATS_PER_LEASE);
+    this.#beatAfter(this.#beatMs);
     return ok(undefined);
   }
 
@@ -201,23 +205,44 @@ export class Session {
     clearTimeout(this.#end);
   }
 
+  /** The server has answered what was sent then: whatever was in the way before is over. */
   #trustFrom(sentMs: number): void {
     clearTimeout(this.#end);
+    [this.#trouble, this.#heldUpMs] = [null, 0];
     this.#trustedUntilMs = sentMs + TRUST * this.#leaseMs;
     const leftMs = this.#trustedUntilMs - performance.now();
     this.#end = setTimeout(() => this.#runOut(), Math.max(0, leftMs));
   }
 
-  #lastTrouble = "no answer";
-
   #runOut(): void {
-    const lease = `the lease of ${this.#leaseMs / 1_000} s`;
-    this.fail(leaseLost(`${lease} on ${this.place} could not be kept up: ${this.#lastTrouble}`));
+    this.#wasDue(this.#trustedUntilMs);
+    const lease = `the lease of ${this.#leaseMs / 1_000} s on ${this.place} could not be kept up`;
+    if (this.#heldUpMs > this.#beatMs) {
+      const stood = `this process stood still for ${Math.round(this.#heldUpMs / 1_000)} s`;
+      const toDo = "see what stopped it (SIGSTOP, a machine that slept or had too much to do), or give it a longer one";
+      this.fail(leaseLost(`${lease}: ${stood}`, `${toDo}: --store-lease`));
+      return;
+    }
+    const { message, hint } = storeRefusal(this.#trouble ?? new Error(), this.#place.address, "lease");
+    this.fail(leaseLost(`${lease}: ${message}`, hint));
+  }
+
+  /** Timers of a process that cannot run are late. */
+  #wasDue(dueMs: number): void {
+    this.#heldUpMs = Math.max(this.#heldUpMs, performance.now() - dueMs);
+  }
+
+  get #beatMs(): number {
+    return this.#leaseMs / BEATS_PER_LEASE;
   }
 
   #beatAfter(delayMs: number): void {
     if (this.#isOver) return;
-    this.#beat = setTimeout(() => void this.#beatNow(), delayMs);
+    const dueMs = performance.now() + delayMs;
+    this.#beat = setTimeout(() => {
+      this.#wasDue(dueMs);
+      void this.#beatNow();
+    }, delayMs);
   }
 
   async #beatNow(): Promise<void> {
@@ -232,9 +257,9 @@ export class Session {
         return;
       }
       this.#trustFrom(sentMs);
-      this.#beatAfter(this.#leaseMs / BEATS_PER_LEASE);
+      this.#beatAfter(this.#beatMs);
     } catch (error) {
-      this.#lastTrouble = messageOf(error);
+      this.#trouble = error;
       this.#beatAfter(AGAIN_AFTER_MS);
     }
   }

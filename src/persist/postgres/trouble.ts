@@ -89,7 +89,8 @@ interface Refusal {
 const PASSWORD: Refusal = {
   code: "store-denied",
   what: ({ user }) => `it does not let "${user}" in`,
-  hint: () => "put the right password into the file of --store-password-file or PGPASSFILE; or look at its pg_hba.conf",
+  // What follows the word "password" is taken out of a log.
+  hint: () => "put the right one into the file of --store-password-file or PGPASSFILE; or look at its pg_hba.conf",
 };
 const DATABASE: Refusal = {
   code: "store-denied",

@@ -135,3 +135,41 @@ describe("S23: that a run has begun is put on record soon, although nothing wait
     expect(confirmed(world)).toBe(true);
   });
 });
+
+describe("a slot that is due just as its daemon stops", () => {
+  /** Nothing could be made ready ahead of it; then it is due, and the daemon stops in the same turn. */
+  async function stoppedAtItsSecond(graceful: boolean): Promise<World> {
+    let isRefused = true;
+    const refusal = { code: "fork-failed", message: "no process" } as const;
+    const world = new World({ behaviour: () => (isRefused ? { refusal } : {}) });
+    await world.boot([job("a", "@every 10s")]);
+    await world.pass(9 * SECOND_MS);
+    isRefused = false;
+    world.clock.advance(SECOND_MS);
+    await world.supervisor.stop({ graceful });
+    return world;
+  }
+
+  test.each([true, false])(
+    "is left to whoever has the job next: nothing is put on record of it (graceful: %s)",
+    async (graceful) => {
+      const world = await stoppedAtItsSecond(graceful);
+      expect([world.told("a").includes("not_started"), world.document("a").StartFailure ?? null]).toEqual([
+        false,
+        null,
+      ]);
+      world.kill();
+      await world.boot("as-stored");
+      await world.settle();
+      expect(world.starts("a")).toEqual(["2026-03-01T00:00:11"]);
+    },
+  );
+
+  test("is refused to somebody who waits for it", async () => {
+    const world = new World();
+    await world.boot([job("a", "5 * * * *")]);
+    const asked = world.supervisor.runNow("a");
+    await world.supervisor.stop({ graceful: true });
+    expect(await asked).toMatchObject({ ok: false });
+  });
+});

@@ -93,7 +93,7 @@ export class Executor {
 
   /** `ahead`: the gate that this attempt was given the id of. */
   async arm(entry: JobEntry, params: EffectParams["arm"], ahead: Prearmed | null): Promise<void> {
-    const { attemptId, periodId } = params;
+    const { attemptId } = params;
     this.starts.add(attemptId);
     const prepared = ahead === null ? null : await ahead.made;
     // One that could not be made ahead is tried again, now that it is due.
@@ -105,12 +105,19 @@ export class Executor {
     } else if (!isRefusal(made)) {
       owned.holder = made.holder;
       this.#host.deliver(entry, { type: "READY", attemptId, holder: made.holder });
-    } else {
-      if (this.#mayMake) this.#host.report(made.code, made.message, this.#about(entry, "arm", periodId));
-      this.tellWatcher(attemptId, { kind: "failed", message: made.message });
-      this.#host.deliver(entry, { type: "FAILED", attemptId, code: made.code });
-    }
+    } else this.#refused(entry, params, made);
     if (owned === undefined || isRefusal(made)) this.starts.settled(attemptId);
+  }
+
+  #refused(entry: JobEntry, { attemptId, periodId }: EffectParams["arm"], { code, message }: ArmRefusal): void {
+    this.tellWatcher(attemptId, { kind: "failed", message });
+    if (this.#mayMake) {
+      this.#host.report(code, message, this.#about(entry, "arm", periodId));
+      this.#host.deliver(entry, { type: "FAILED", attemptId, code });
+    } else {
+      // No start has failed: whoever has the job next judges what was due, from what is on record.
+      this.#owned.delete(attemptId);
+    }
   }
 
   /** The claim is durable, and the machines have said so. */
