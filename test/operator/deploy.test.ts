@@ -58,6 +58,13 @@ describe("the CRD", () => {
     expect(at(schema, "status", "properties", "lastOutcome", "enum")).toEqual(OUTCOMES);
   });
 
+  test("kubectl explain describes every field of spec and status, and no word of it became a field", () => {
+    for (const part of ["spec", "status"]) {
+      expect(undescribed(at(schema, part), part)).toEqual([]);
+      expect(strangeWords(at(schema, part), part)).toEqual([]);
+    }
+  });
+
   test("the chart has the same CRD, and keeps it", () => {
     const text = fs.readFileSync(`${FOLDER}/chart/templates/crd.yaml`, "utf8").replace(/^\{\{.*\}\}$/gm, "");
     const chart = parse(text) as Fields;
@@ -74,6 +81,28 @@ function unknownFields(value: unknown, shape: unknown, path = "status"): string[
     const known = at(shape, "properties", key);
     return known === undefined ? [`${path}.${key}`] : unknownFields(inner, known, `${path}.${key}`);
   });
+}
+
+/** What a Job is, Kubernetes describes, and lists are described as such. */
+const DESCRIBED_ELSEWHERE = "spec.jobTemplate.spec";
+
+function undescribed(shape: unknown, path: string): string[] {
+  const own = at(shape, "description") === undefined ? [path] : [];
+  if (path === DESCRIBED_ELSEWHERE) return own;
+  const fields = Object.entries((at(shape, "properties") ?? {}) as Fields);
+  return [...own, ...fields.flatMap(([name, inner]) => undescribed(inner, `${path}.${name}`))];
+}
+
+const SCHEMA_WORDS =
+  /^(type|description|default|enum|format|pattern|nullable|required|items|properties|additionalProperties|m(in|ax)(imum|Length|Items)|exclusiveMinimum|x-kubernetes-[a-z-]+)$/;
+
+/** A comma ends a word in a flow mapping: the rest of a sentence would be a field that no API server takes. */
+function strangeWords(shape: unknown, path: string): string[] {
+  const own = Object.keys((shape ?? {}) as Fields).filter((word) => !SCHEMA_WORDS.test(word));
+  const fields = Object.entries((at(shape, "properties") ?? {}) as Fields);
+  const items = at(shape, "items") === undefined ? [] : strangeWords(at(shape, "items"), `${path}[]`);
+  const inner = fields.flatMap(([name, field]) => strangeWords(field, `${path}.${name}`));
+  return [...own.map((word) => `${path}: ${word}`), ...items, ...inner];
 }
 
 const RULES = [
