@@ -62,6 +62,7 @@ export function Timeline({ lanes, at, running }: Pick<Now, "lanes" | "at" | "run
       aria-label={`When ${lanes.length} jobs start within 24 hours; the table below says the same`}
     >
       <Hours scale={scale} top={top} height={height} />
+      <path class="now" d={`M${scale.x(nowMs.value)} ${top}V${height}`} />
       {frequent.length > 0 && <FrequentRow count={frequent.length} scale={scale} />}
       {single.map((lane, index) => (
         <LaneRow
@@ -72,7 +73,6 @@ export function Timeline({ lanes, at, running }: Pick<Now, "lanes" | "at" | "run
           y={top + index * scale.laneHeight}
         />
       ))}
-      <path class="now" d={`M${scale.x(nowMs.value)} ${top}V${height}`} />
     </svg>
   );
 }
