@@ -117,7 +117,14 @@ test.each([
   ["@reboot", "at every boot"],
   ["0 0 1 1 *", null],
   ["0,30 4-6 * * *", null],
-  ["0 0 L * *", null],
+  ["0 0 L * *", "on the last day of the month at 00:00"],
+  ["30 8 * * MON#2", "on the second Monday of the month at 08:30"],
+  ["0 18 * * 5#L", "on the last Friday of the month at 18:00"],
+  ["0 9 * * MON,WED,FRI", "every Monday, Wednesday and Friday at 09:00"],
+  ["0 9 * * SAT-SUN", "Saturday to Sunday at 09:00"],
+  ["0 9 * * MON#6", null],
+  ["0 9 * * MON-FRI/2", null],
+  ["0 9 1 * MON", null],
 ])("a schedule in words: %s", (expression, words) => {
   expect(scheduleText(expression)).toBe(words);
 });
@@ -129,7 +136,7 @@ test("rows stay where they were: new ones come behind them, and what is gone lea
 });
 
 test("the heat map tells nothing from little, and little from much", () => {
-  expect([0, 1, 10, 25, 50, 99, 100].map((value) => levelOf(value, 100))).toEqual([0, 1, 2, 4, 5, 6, 6]);
+  expect([0, 1, 10, 25, 50, 99, 100].map((value) => levelOf(value, 100))).toEqual([0, 1, 1, 2, 4, 6, 6]);
 });
 
 describe("times", () => {

@@ -12,6 +12,7 @@ import { Lazy } from "./parts/lazy.js";
 import { recall } from "./preferences.js";
 import { path } from "./router.js";
 import { findSession, logOut, session } from "./session.js";
+import { zone } from "./time.js";
 import "./style/base.css";
 import "./style/parts.css";
 import "./style/grid.css";
@@ -82,6 +83,7 @@ function Shell() {
         <p class="state">
           <span class={isLive.value ? "live" : "live off"}>{isLive.value ? "live" : "not connected"}</span>
           {daemon.value !== null && <span>{daemon.value.active} running</span>}
+          <span>{zone.value}</span>
           <button type="button" class="plain" onClick={() => void logOut()}>
             Log out
           </button>

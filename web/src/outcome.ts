@@ -1,5 +1,6 @@
 /** What became of a run or a period, as it is shown. */
 import type { JobRow } from "./shapes.js";
+import { localText, momentText } from "./time.js";
 
 export const OUTCOMES = [
   "executed",
@@ -62,6 +63,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^before_definition\b/, "it was due before the job was defined"],
   [/^not_started:(.+)$/, "it could not be started: $1"],
   [/^standstill/, "the machine stood still"],
+  [/^hinted\b/, "a hint stood in for the schedule"],
 ];
 
 /** Why a job needs a look, in one sentence. */
@@ -74,9 +76,16 @@ export function troubleText({ startFailure, lastOutcome, lastReason, lastRun, fa
   return `${lastOutcome ?? "failed"}${lastReason === null ? "" : `: ${reasonText(lastReason)}`}`;
 }
 
+/** Of periods that nobody looked at: where no cause is on record nobody was there. */
+const GAP = /^((?:at least )?\d+) periods up to (\S+?)(?:: (.*))?$/;
+
 export function reasonText(reason: string): string {
+  const [, count, last, cause = "down"] = GAP.exec(reason) ?? [];
+  if (count !== undefined && last !== undefined) {
+    return `${count === "1" ? "1 period" : `${count} periods`} up to ${momentText(last)}: ${reasonText(cause)}`;
+  }
   const found = REASONS.find(([pattern]) => pattern.test(reason));
-  return found === undefined ? reason.replaceAll("_", " ") : reason.replace(found[0], found[1]);
+  return found === undefined ? localText(reason.replaceAll("_", " ")) : reason.replace(found[0], found[1]);
 }
 
 function endingText(ending: NonNullable<JobRow["lastRun"]>["ending"]): string {

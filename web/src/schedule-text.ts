@@ -1,7 +1,7 @@
 /** What a schedule says, in words, where that is short; the expression stands beside it. */
 
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const SHORT_DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+const NTHS = ["first", "second", "third", "fourth", "fifth"];
 const MACROS: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
   "@daily": "0 0 * * *",
@@ -25,8 +25,8 @@ export function scheduleText(expression: string): string | null {
   const when = timeText(minute, hour);
   if (when === null) return null;
   if (day === "*" && weekday === "*") return when.isWithinDay ? when.text : `every day ${when.text}`;
-  if (day === "*") return withDays(weekday, when.text);
-  return weekday === "*" && /^\d{1,2}$/.test(day) ? `on day ${day} of the month ${when.text}` : null;
+  const days = day === "*" ? weekdayText(weekday) : weekday === "*" ? dayText(day) : null;
+  return days === null ? null : `${days} ${when.text}`;
 }
 
 function timeText(minute: string, hour: string): { readonly text: string; readonly isWithinDay: boolean } | null {
@@ -41,9 +41,25 @@ function timeText(minute: string, hour: string): { readonly text: string; readon
   return { text: `at ${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`, isWithinDay: false };
 }
 
-function withDays(weekday: string, time: string): string | null {
-  if (/^(?:1-5|MON-FRI)$/i.test(weekday)) return `Monday to Friday ${time}`;
-  const named = SHORT_DAYS.indexOf(weekday.toUpperCase());
-  const name = DAYS[named >= 0 ? named : /^[0-7]$/.test(weekday) ? Number(weekday) : -1];
-  return name === undefined ? null : `every ${name} ${time}`;
+function dayText(day: string): string | null {
+  if (/^L$/i.test(day)) return "on the last day of the month";
+  return /^\d{1,2}$/.test(day) ? `on day ${day} of the month` : null;
+}
+
+/** `MON`, `1`, `MON-FRI`, `MON,WED`, `MON#2`, `FRI#L`. */
+function weekdayText(weekday: string): string | null {
+  const [first = "", nth] = weekday.split("#");
+  if (nth !== undefined) {
+    const [name, place] = [dayName(first), /^L$/i.test(nth) ? "last" : NTHS[Number(nth) - 1]];
+    return name === undefined || place === undefined ? null : `on the ${place} ${name} of the month`;
+  }
+  const [from, to] = weekday.split("-").map(dayName);
+  if (from !== undefined && to !== undefined) return `${from} to ${to}`;
+  const names = weekday.split(",").map(dayName);
+  return names.includes(undefined) ? null : `every ${names.join(", ").replace(/, (?=[^,]*$)/, " and ")}`;
+}
+
+function dayName(written: string): string | undefined {
+  const place = /^[0-7]$/.test(written) ? Number(written) : -1;
+  return DAYS[place] ?? DAYS.find((name) => name.slice(0, 3).toUpperCase() === written.toUpperCase());
 }

@@ -1,6 +1,7 @@
 /** Server-sent events by fetch: unlike EventSource it can say in a header who asks. It goes on where it was broken off. */
 
-export type Listeners = Readonly<Record<string, (data: unknown) => void>>;
+/** `chars`: as how much it came. */
+export type Listeners = Readonly<Record<string, (data: unknown, chars: number) => void>>;
 
 export interface Followed {
   readonly url: string;
@@ -15,6 +16,8 @@ export interface Followed {
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
+/** Of what is heard without a break. */
+const SLICE_MS = 12;
 
 class Refused extends Error {
   constructor(readonly status: number) {
@@ -59,12 +62,20 @@ async function once(followed: Followed, signal: AbortSignal, seen: { id: string 
   followed.onLive?.(true);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
+  let restsAt = performance.now() + SLICE_MS;
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
     const blocks = (rest + value).split("\n\n");
     rest = blocks.pop() ?? "";
-    for (const block of blocks) hear(fieldsOf(block), listeners, seen);
+    for (const block of blocks) {
+      hear(fieldsOf(block), listeners, seen);
+      if (performance.now() < restsAt) continue;
+      // However much comes at once, the page is drawn and hears its keys meanwhile.
+      await new Promise((resolve) => setTimeout(resolve));
+      if (signal.aborted) return;
+      restsAt = performance.now() + SLICE_MS;
+    }
   }
 }
 
@@ -81,5 +92,5 @@ function fieldsOf(block: string): ReadonlyMap<string, string> {
 function hear(fields: ReadonlyMap<string, string>, listeners: Listeners, seen: { id: string }): void {
   seen.id = fields.get("id") ?? seen.id;
   const data = fields.get("data");
-  if (data !== undefined) listeners[fields.get("event") ?? "message"]?.(JSON.parse(data));
+  if (data !== undefined) listeners[fields.get("event") ?? "message"]?.(JSON.parse(data), data.length);
 }

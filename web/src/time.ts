@@ -81,7 +81,7 @@ function twoOf(span: number, large: number, largeName: string, small: number, sm
   return rest === 0 || span >= 10 * large ? first : `${first} ${rest} ${smallName}`;
 }
 
-/** How long a run took: many are on record in whole seconds. */
+/** How long something took: much is on record in whole seconds. */
 export function lengthText(ms: number): string {
   return ms < 1 ? "under 1 s" : spanText(ms);
 }
@@ -100,9 +100,10 @@ export function offsetText(moment: Moment, name: string): string {
   return parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
 }
 
-/** `in 4 min`, `9 s ago`. */
+/** `in 4 min`, `9 s ago`; nobody waits for less than a second. */
 export function distanceText(moment: Moment): string {
   const ms = instantOf(moment) - nowMs.value;
+  if (Math.abs(ms) < SECOND_MS) return "now";
   return ms >= 0 ? `in ${spanText(ms)}` : `${spanText(-ms)} ago`;
 }
 

@@ -1,5 +1,5 @@
 /** What is shown of very much: which rows are in view, how full a minute looks, how long a name is. Pure. */
-export const ROW_PX = 32;
+export const ROW_PX = 44;
 /** Browsers end near 17.9 million pixels; beyond that a pixel of the scroll bar stands for more than a pixel. */
 const TALLEST_PX = 8_000_000;
 /** Rows beyond the edges, so that nothing is blank while it scrolls. */
@@ -40,9 +40,9 @@ export function shortened(name: string, most: number): string {
 /** Of a heat map. */
 export const LEVELS = 7;
 
-/** The root, so that little is told from nothing. */
+/** In proportion, so that twice as much looks like it; and little is told from nothing. */
 export function levelOf(value: number, most: number): number {
-  return value === 0 ? 0 : 1 + Math.min(LEVELS - 2, Math.floor(Math.sqrt(value / most) * (LEVELS - 1)));
+  return value === 0 ? 0 : 1 + Math.min(LEVELS - 2, Math.floor((value / most) * (LEVELS - 1)));
 }
 
 /** Rows in the order in which they were, those that were not there behind them. */

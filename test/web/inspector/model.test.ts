@@ -82,7 +82,7 @@ describe("a frame from anywhere", () => {
 describe("the actors", () => {
   test("a life leaves the tree of job, period and execution, each with what it was before", () => {
     const { tip } = recordingOf(life());
-    const { rows } = treeOf(tip, { text: "", hidden: new Set(), hidesResting: false });
+    const { rows } = treeOf(tip, { text: "", hidden: new Set(), hidesResting: false, called: (name: string) => name });
     expect(
       rows.map(({ actor, depth }) => [depth, actor.sessionId, actor.kind, stateText(actor.now?.snapshot.value)]),
     ).toEqual([
@@ -107,7 +107,7 @@ describe("the actors", () => {
 
   test("rows: names that are looked for with those around them, kinds that are hidden, jobs that rest, and no more than fit", () => {
     const { tip } = recordingOf(life());
-    const wish = { text: "", hidden: new Set<string>(), hidesResting: false };
+    const wish = { text: "", hidden: new Set<string>(), hidesResting: false, called: (name: string) => name };
     const names = (more: Partial<typeof wish>): readonly string[] =>
       treeOf(tip, { ...wish, ...more }).rows.map(({ actor }) => actor.sessionId);
     expect(names({ text: "a1" })).toEqual([IDENTITY, P10, "a1"]);

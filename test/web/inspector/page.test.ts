@@ -224,10 +224,16 @@ describe.skipIf(!hasBrowser)(`the inspector${hasBrowser ? "" : " (this machine h
   ])(
     "%s: axe finds nothing serious, nothing is wider than the window, and the browser has nothing to say",
     async (_, look) => {
-      const watched = await daemon();
+      const long = `tenant-00/${"reports-of-the-whole-department/".repeat(3)}monthly`;
+      const watched = await daemon(job(long, "true"));
       const shown = await loggedIn(watched.here, look);
       const page = await opened(watched, shown);
       await lived(watched, page);
+      await page.getByRole("treeitem", { name: /monthly/ }).click();
+      await chart(page, /^State chart job/).waitFor();
+      await page.getByRole("heading", { level: 2, name: /monthly/ }).waitFor();
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+      await page.getByLabel("Follow").check();
       await page.getByRole("button", { name: "Back" }).click();
       for (const name of ["Events", "Sequence"]) {
         await page.getByRole("button", { name, exact: true }).click();
@@ -248,7 +254,7 @@ test("the inspector is small, is no part of the first load, and has no layout en
     .readdirSync(path.join(folder, "assets"))
     .map((name) => [name, fs.readFileSync(path.join(folder, "assets", name), "utf8")] as const);
   const own = texts.filter(([name]) => name.startsWith("page-"));
-  expect(own.map(([name]) => path.extname(name)).sort()).toEqual([".css", ".js"]);
+  expect(own.map(([name]) => path.extname(name))).toEqual([".js"]);
   const packed = ([, text]: (typeof texts)[number]): number => gzipSync(text, { level: 9 }).length;
   expect(own.reduce((sum, one) => sum + packed(one), 0)).toBeLessThanOrEqual(15_000);
   // The charts come when one is looked at.

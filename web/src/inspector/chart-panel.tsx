@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { type ChartLayout, type Line, type Mark, pathData, pathsOf, type StateBox } from "./chart-layout.js";
 import { NOTHING_TAKEN, type Taken, takenOf } from "./chart-taken.js";
 import { isFields } from "./frames.js";
+import { whenLaidOut } from "./laid-out.js";
 import { layoutOf } from "./layouts.js";
 import { stateText } from "./names.js";
 import type { Actor, Chart, World } from "./world.js";
@@ -18,7 +19,7 @@ export function ChartPanel({ actor, world }: { readonly actor: Actor; readonly w
   const value = actor.now?.snapshot.value;
   const panel = useRef<HTMLDivElement>(null);
   const state = stateText(value);
-  useLayoutEffect(() => scrollToState(panel.current), [actor.sessionId, state, layout === undefined]);
+  useLayoutEffect(() => whenLaidOut(() => towardsState(panel.current)), [actor.sessionId, state, layout === undefined]);
   const lit = layout == null || value === undefined ? null : litIn(layout, actor);
   const taken = lit === null ? [] : [...lit.taken.lines.values()].flat().filter((label) => label !== "");
   const how = taken.length === 0 ? "" : `, by ${taken.join(", ")}`;
@@ -59,20 +60,20 @@ function litIn(layout: ChartLayout, { now, before }: Actor): Lit {
 const AROUND = 70;
 
 /** The innermost active state, with room around it. */
-function scrollToState(panel: HTMLDivElement | null): void {
-  const boxes = panel?.querySelectorAll<SVGGElement>("g.leaf.on");
-  const box = boxes?.[0];
-  if (!panel || box === undefined) return;
+function towardsState(panel: HTMLDivElement | null): (() => void) | null {
+  const box = panel?.querySelector<SVGGElement>("g.leaf.on");
+  if (!panel || !box) return null;
   const [outer, inner] = [panel.getBoundingClientRect(), box.getBoundingClientRect()];
   const isSeen = (from: number, to: number, start: number, end: number): boolean => {
     return from >= start + AROUND && to <= end - AROUND;
   };
-  if (!isSeen(inner.top, inner.bottom, outer.top, outer.bottom)) {
-    panel.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
-  }
-  if (!isSeen(inner.left, inner.right, outer.left, outer.right)) {
-    panel.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
-  }
+  const [isHigh, isWide] = [
+    isSeen(inner.top, inner.bottom, outer.top, outer.bottom),
+    isSeen(inner.left, inner.right, outer.left, outer.right),
+  ];
+  const down = isHigh ? 0 : inner.top - outer.top - (outer.height - inner.height) / 2;
+  const across = isWide ? 0 : inner.left - outer.left - (outer.width - inner.width) / 2;
+  return down === 0 && across === 0 ? null : () => panel.scrollBy(across, down);
 }
 
 /** Room around what is drawn. */

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { differences, hasDifferences } from "./differences.js";
 import { isFields } from "./frames.js";
+import { whenLaidOut } from "./laid-out.js";
 import type { Moment } from "./moments.js";
 import type { Recording } from "./recording.js";
 import { actor, view } from "./store.js";
@@ -84,9 +85,11 @@ function documentOf({ snapshot: { context } }: Shown): unknown {
 }
 
 /** The first line that is different comes into view, and the panel alone is scrolled. */
-function scrollToChange(panel: HTMLDivElement | null): void {
+function towardsChange(panel: HTMLDivElement | null): (() => void) | null {
   const line = panel?.querySelector<HTMLElement>(".added, .removed");
-  if (panel && line) panel.scrollTop = Math.max(0, line.offsetTop - panel.offsetTop - 60);
+  if (!panel || !line) return null;
+  const top = Math.max(0, line.offsetTop - panel.offsetTop - 60);
+  return () => panel.scrollTo(0, top);
 }
 
 const SIGNS = { same: " ", added: "+", removed: "−" } as const;
@@ -97,7 +100,7 @@ function Content({ before, value }: { readonly before: Content["before"]; readon
   const count = lines.filter(({ mark }) => mark !== "same").length;
   const shown = onlyChanges.value && count > 0 ? lines.filter(({ mark }) => mark !== "same") : lines;
   const panel = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => scrollToChange(panel.current), [before?.value, value]);
+  useLayoutEffect(() => whenLaidOut(() => towardsChange(panel.current)), [before?.value, value]);
   return (
     <>
       <label class="check">

@@ -1,7 +1,9 @@
 /** What has happened, the newest last, and between whom: a list and a drawing of the same moments. */
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { called } from "./called.js";
 import { rowAfter } from "./keys.js";
+import { whenLaidOut } from "./laid-out.js";
 import type { Moment } from "./moments.js";
 import { brief, clockText, ownName } from "./names.js";
 import { OTHERS, sequenceOf } from "./sequence.js";
@@ -10,6 +12,8 @@ import { cursor, lookAt, onlyFamily, view, wantedAround } from "./store.js";
 type Shown = "list" | "sequence";
 const shown = signal<Shown>("list");
 const MOST = 160;
+/** While it happens; whoever wants to read stands still. */
+const MOST_LIVE = 60;
 const NAME_CHARS = 24;
 
 interface Numbered {
@@ -19,7 +23,7 @@ interface Numbered {
 
 export function EventsPanel() {
   const { moment } = view.value;
-  const around = moment === null ? [] : wantedAround(moment.number, MOST);
+  const around = moment === null ? [] : wantedAround(moment.number, cursor.value === null ? MOST_LIVE : MOST);
   return (
     <section class="events" aria-labelledby="events-title">
       <div class="head">
@@ -69,10 +73,7 @@ interface MomentsProps {
 function List({ moments, at }: MomentsProps) {
   const list = useRef<HTMLDivElement>(null);
   const index = moments.findIndex(({ number }) => number === at);
-  useLayoutEffect(() => {
-    const row = list.current?.querySelector('[aria-selected="true"]');
-    if (list.current && row instanceof HTMLElement) keepInView(list.current, row);
-  }, [at, moments.length]);
+  useLayoutEffect(() => whenLaidOut(() => towardsRow(list.current)), [at, moments.length]);
   const move = (event: KeyboardEvent): void => {
     const to = rowAfter(event.key, index < 0 ? moments.length - 1 : index, moments.length);
     const target = moments[to ?? -1];
@@ -108,11 +109,13 @@ function List({ moments, at }: MomentsProps) {
 }
 
 /** Scrolls the list alone, never the page. */
-function keepInView(list: HTMLElement, row: HTMLElement): void {
+function towardsRow(list: HTMLElement | null): (() => void) | null {
+  const row = list?.querySelector('[aria-selected="true"]');
+  if (!list || !row) return null;
   const [outer, inner] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
-  if (inner.top < outer.top) list.scrollTop -= outer.top - inner.top + outer.height / 3;
-  else if (inner.bottom > outer.bottom)
-    list.scrollTop += inner.bottom - outer.bottom + (cursor.value === null ? 0 : outer.height / 3);
+  if (inner.top < outer.top) return () => list.scrollBy(0, inner.top - outer.top - outer.height / 3);
+  if (inner.bottom <= outer.bottom) return null;
+  return () => list.scrollBy(0, inner.bottom - outer.bottom + (cursor.value === null ? 0 : outer.height / 3));
 }
 
 function Words({ moment }: { readonly moment: Moment }) {
@@ -120,11 +123,13 @@ function Words({ moment }: { readonly moment: Moment }) {
   if (event === null) {
     const count = Math.max(born.length, end - first);
     return (
-      <span class="soft">{count === 1 ? `${brief(sessionId, NAME_CHARS)} is there` : `${count} actors are there`}</span>
+      <span class="soft">
+        {count === 1 ? `${brief(called(sessionId), NAME_CHARS)} is there` : `${count} actors are there`}
+      </span>
     );
   }
   const isRun = moment.kind === "execution";
-  const name = isRun ? `run ${sessionId.slice(-6)}` : brief(ownName(sessionId, family), NAME_CHARS);
+  const name = isRun ? `run ${sessionId.slice(-6)}` : brief(called(ownName(sessionId, family)), NAME_CHARS);
   return (
     <>
       {sourceId !== null && (
@@ -139,6 +144,7 @@ const LANE = 62;
 const ROW = 24;
 const HEAD = 52;
 const CLOCK = 4;
+const BESIDE = 76;
 
 /** Lanes from left to right, time from top to bottom. The list beside it says the same in words. */
 function SequenceDrawing({ moments, at }: MomentsProps) {
@@ -146,10 +152,15 @@ function SequenceDrawing({ moments, at }: MomentsProps) {
   const { lanes, arrows } = sequenceOf(before);
   const panel = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (panel.current) panel.current.scrollTop = panel.current.scrollHeight;
+    whenLaidOut(() => {
+      const drawing = panel.current;
+      const end = drawing?.scrollHeight ?? 0;
+      return drawing && (() => drawing.scrollTo(0, end));
+    });
   }, [at, arrows.length]);
   if (arrows.length === 0) return <p class="soft note">Nobody has told anybody anything yet.</p>;
-  const [width, height] = [CLOCK + lanes.length * LANE, arrows.length * ROW + 10];
+  // What the last lane tells itself is written beside it.
+  const [width, height] = [CLOCK + lanes.length * LANE + BESIDE, arrows.length * ROW + 10];
   const last = arrows.at(-1);
   const said = `${arrows.length} messages between ${lanes.length} actors, the last one ${last?.label ?? ""}`;
   return (
@@ -210,7 +221,7 @@ function nameLines(lane: string): readonly string[] {
   const kind = view.value.world.actors.get(lane)?.kind ?? "";
   return kind === "" || kind === lane
     ? [brief(lane, 10)]
-    : [kind, kind === "execution" ? lane.slice(-6) : brief(lane, 10)];
+    : [kind, kind === "execution" ? lane.slice(-6) : brief(called(lane), 10)];
 }
 
 interface ToldProps {

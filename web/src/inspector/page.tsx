@@ -1,6 +1,7 @@
 /** The machines of the daemon as they take their steps: who is there, where each is, what happened, and what changed by it. */
 import { useEffect } from "preact/hooks";
 import { query } from "../router.js";
+import { called } from "./called.js";
 import { ChartPanel } from "./chart-panel.js";
 import { DetailsPanel } from "./details-panel.js";
 import { EventsPanel } from "./events-panel.js";
@@ -26,9 +27,9 @@ export function Inspector() {
         <TreePanel />
         <section class="chart" aria-labelledby="chart-title">
           <h2 id="chart-title">
-            {shown === null ? "Chart" : shown.kind || brief(shown.sessionId, 40)}
+            {shown === null ? "Chart" : shown.kind || brief(called(shown.sessionId), 40)}
             {shown !== null && shown.kind !== shown.sessionId && (
-              <span class="soft"> {brief(shown.sessionId, 60)}</span>
+              <span class="soft"> {brief(called(shown.sessionId), 60)}</span>
             )}
           </h2>
           {shown === null ? (

@@ -12,6 +12,9 @@ export const KINDS = ["supervisor", "job", "period", "execution", "launcher"] as
 
 /** How often what has come in is shown; more often nobody can read it. */
 const SHOWN_EVERY_MS = 80;
+/** So much longer than showing it takes: most of the time is for whoever looks at it. */
+const REST = 3;
+const LONGEST_SHOW_MS = 100;
 /** Resting jobs that are listed: the others are found by their names. */
 const RESTING = 200;
 
@@ -55,16 +58,25 @@ export const view = computed<View>(() => {
 /** Of the actor that is chosen, or that something has happened to. */
 export const actor = computed<Actor | null>(() => {
   const { world, moment } = view.value;
-  const followed = follows.value && moment !== null ? followedIn(moment.moment, world) : null;
+  const followed = follows.value && moment !== null ? followedAt(moment.number) : null;
   const name = followed ?? chosen.value ?? "supervisor";
   return world.actors.get(name) ?? world.actors.get("supervisor") ?? world.actors.values().next().value ?? null;
 });
 
-/** Actors that only speak about others have nothing to show. */
-function followedIn({ sessionId, sourceId }: Moment, { actors }: World): string | null {
-  if (sessionId === "inspector") return null;
-  const isLauncher = sessionId === "launcher";
-  return isLauncher && sourceId !== null && actors.get(sourceId)?.kind === "execution" ? sourceId : sessionId;
+/** Moments that are looked back at for an actor that has something to show. */
+const LOOKED_BACK = 50;
+
+/** Whom something has happened to last, of those that have a chart; the launcher and the stream itself have none. */
+function followedAt(number: number): string | null {
+  const { recording: shown, world } = view.value;
+  const { moments } = shown;
+  const hasChart = (name: string | null): name is string =>
+    name !== null && world.actors.get(name)?.now?.snapshot.value !== undefined;
+  for (let at = number; at >= Math.max(moments.first, number - LOOKED_BACK); at -= 1) {
+    const { sessionId = null, sourceId = null } = moments.at(at) ?? {};
+    for (const name of [sessionId, sourceId]) if (hasChart(name)) return name;
+  }
+  return null;
 }
 
 /** Whether a moment is among those that are looked at. */
@@ -164,7 +176,7 @@ export function watch(): void {
   stop = follow({
     url: `/api/v1/inspect?${wanted()}`,
     headers: pageHeaders,
-    listeners: { message: (data) => take(data, () => heardBefore) },
+    listeners: { message: (data, chars) => take(data, chars, () => heardBefore) },
     onLive: (isLive) => {
       flush();
       if (isLive) heardBefore = recording.value.end;
@@ -205,23 +217,32 @@ function wanted(): URLSearchParams {
   return query;
 }
 
-function take(data: unknown, knownSince: () => number): void {
+function take(data: unknown, chars: number, knownSince: () => number): void {
   const told = toldIn(data);
   if (typeof told === "string") return;
-  waiting.push([told, JSON.stringify(data).length]);
+  waiting.push([told, chars]);
   if (told.type === "@xstate.event" && told.event.type === "LISTED") {
     const listed = new Set(waiting.map(([each]) => each.sessionId));
     for (const gone of goneSince(recording.value.tip, knownSince(), listed, told.createdAt)) waiting.push([gone, 0]);
   }
-  timer ??= setTimeout(flush, SHOWN_EVERY_MS);
+  timer ??= setTimeout(flush, Math.max(SHOWN_EVERY_MS, REST * tookMs));
 }
+
+/** Showing the last bunch, until it was to be seen. */
+let tookMs = 0;
 
 function flush(): void {
   timer = null;
   const bunch = waiting;
   waiting = [];
   for (const [told, chars] of bunch) recording.value.append(told, chars);
-  if (bunch.length > 0) heard.value += 1;
+  if (bunch.length === 0) return;
+  const beganAt = performance.now();
+  heard.value += 1;
+  requestAnimationFrame(() => {
+    // A frame may be waited for, too.
+    tookMs = Math.min(LONGEST_SHOW_MS, performance.now() - beganAt);
+  });
 }
 
 /** Shows a file in the place of the daemon. */

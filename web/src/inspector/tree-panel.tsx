@@ -1,5 +1,6 @@
 /** The actors as a tree, with where each of them is. One stop of the Tab key; the arrows move in it. */
 import { signal } from "@preact/signals";
+import { called } from "./called.js";
 import { rowAfter } from "./keys.js";
 import { brief, ownName, stateText } from "./names.js";
 import { actor, choose, hidden, hidesResting, view } from "./store.js";
@@ -15,6 +16,7 @@ export function TreePanel() {
     text: sought.value,
     hidden: hidden.value,
     hidesResting: hidesResting.value,
+    called,
   });
   const chosen = actor.value?.sessionId ?? null;
   const at = rows.findIndex((row) => row.actor.sessionId === chosen);
@@ -91,7 +93,7 @@ function Row({ row, id, isChosen }: { readonly row: TreeRow; readonly id: string
   const { world, moment } = view.value;
   const status = now?.snapshot.status ?? "active";
   const isNew = moment !== null && now !== null && now.frame >= moment.moment.first && now.frame < moment.moment.end;
-  const own = ownName(sessionId, familyOf(world, sessionId));
+  const own = called(ownName(sessionId, familyOf(world, sessionId)));
   const state = isResting(row.actor) ? "rests" : stateText(now?.snapshot.value) || (status === "active" ? "" : status);
   const classes = ["actor", status === "active" ? "" : "over", isNew ? "new" : ""].filter((name) => name !== "");
   return (

@@ -22,6 +22,8 @@ export interface TreeWish {
   /** Kinds that are not shown. */
   readonly hidden: ReadonlySet<string>;
   readonly hidesResting: boolean;
+  /** What an actor is called where it is shown. */
+  called(sessionId: string): string;
 }
 
 /** Names stay where they are: nothing moves because something happened. */
@@ -35,10 +37,12 @@ export function treeOf({ actors }: World, wish: TreeWish): Tree {
   }
   const rows: TreeRow[] = [];
   let leftOut = 0;
+  const isCalled = ({ sessionId }: Actor): boolean =>
+    wish.text === "" || sessionId.includes(wish.text) || wish.called(sessionId).includes(wish.text);
   const visit = (parent: string | null, depth: number, isWithin: boolean): void => {
     for (const actor of (children.get(parent) ?? []).sort(byPlace)) {
-      const isFound = isWithin || wish.text === "" || actor.sessionId.includes(wish.text);
-      const isShown = !wish.hidden.has(actor.kind) && (isFound || hasFound(actor, children, wish.text));
+      const isFound = isWithin || isCalled(actor);
+      const isShown = !wish.hidden.has(actor.kind) && (isFound || hasFound(actor, children, isCalled));
       if (isShown && !(wish.hidesResting && isResting(actor))) {
         if (rows.length < TREE_LIMITS.rows) rows.push({ actor, depth });
         else leftOut += 1;
@@ -50,9 +54,13 @@ export function treeOf({ actors }: World, wish: TreeWish): Tree {
   return { rows, leftOut };
 }
 
-function hasFound(actor: Actor, children: ReadonlyMap<string | null, readonly Actor[]>, text: string): boolean {
+function hasFound(
+  actor: Actor,
+  children: ReadonlyMap<string | null, readonly Actor[]>,
+  isCalled: (actor: Actor) => boolean,
+): boolean {
   const below = children.get(actor.sessionId) ?? [];
-  return below.some((child) => child.sessionId.includes(text) || hasFound(child, children, text));
+  return below.some((child) => isCalled(child) || hasFound(child, children, isCalled));
 }
 
 /** Only its document is left of it. */

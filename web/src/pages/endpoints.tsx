@@ -8,6 +8,7 @@ import { Mark } from "../parts/mark.js";
 import { Panel, Refused } from "../parts/panel.js";
 import { PlannerSessions } from "../parts/planner-sessions.js";
 import { useShortcuts } from "../parts/shortcuts.js";
+import { type Column, Line, Table } from "../parts/table.js";
 import { query } from "../router.js";
 import { mayOperate, session } from "../session.js";
 import type { Health, Page } from "../shapes.js";
@@ -60,7 +61,7 @@ export function Endpoints() {
           )}
         </p>
       )}
-      {rows.length > 0 && <Table rows={rows} open={open} onDone={asked.again} />}
+      {rows.length > 0 && <List rows={rows} open={open} onDone={asked.again} />}
       {(next !== null || cursor.value !== "") && (
         <div class="bar">
           <button type="button" disabled={cursor.value === ""} onClick={() => turnTo("")}>
@@ -77,45 +78,38 @@ export function Endpoints() {
   );
 }
 
-interface TableProps {
+const COLUMNS: readonly Column[] = [
+  ["Endpoint", "who"],
+  ["Success, 24 h", "number"],
+  ["p50 / p95", "number"],
+  ["Streak", "tight"],
+  ["Next", "tight"],
+  ["Hint in force", "why"],
+];
+
+interface ListProps {
   readonly rows: readonly EndpointAnswer[];
   /** The id of the one whose runs are shown. */
   readonly open: Signal<string | null>;
   onDone(): void;
 }
 
-function Table({ rows, open, onDone }: TableProps) {
+function List({ rows, open, onDone }: ListProps) {
   return (
     <Panel name="Endpoints">
-      <table class="broad">
-        <thead>
-          <tr>
-            <th scope="col">Endpoint</th>
-            <th scope="col" class="number">
-              Success, 24 h
-            </th>
-            <th scope="col" class="number">
-              p50 / p95
-            </th>
-            <th scope="col">Streak</th>
-            <th scope="col">Next</th>
-            <th scope="col">Hint in force</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row
-              key={row.id}
-              row={row}
-              isOpen={row.id === open.value}
-              onOpen={() => {
-                open.value = row.id === open.value ? null : row.id;
-              }}
-              onDone={onDone}
-            />
-          ))}
-        </tbody>
-      </table>
+      <Table columns={COLUMNS}>
+        {rows.map((row) => (
+          <Row
+            key={row.id}
+            row={row}
+            isOpen={row.id === open.value}
+            onOpen={() => {
+              open.value = row.id === open.value ? null : row.id;
+            }}
+            onDone={onDone}
+          />
+        ))}
+      </Table>
     </Panel>
   );
 }
@@ -208,24 +202,25 @@ function Row({ row, isOpen, onOpen, onDone }: RowProps) {
   const day = health.it?.windows["24h"] ?? null;
   const outcome = outcomeOf(row);
   return (
-    <tr>
-      <td class="tight">
-        {outcome !== null && <Mark outcome={outcome} />}{" "}
-        <button type="button" class="link" aria-expanded={isOpen} onClick={onOpen}>
-          {row.name}
-        </button>
-        {row.status !== "active" && <span class="soft"> {row.status}</span>}
-      </td>
-      <td class="number">{day?.successRate == null ? "–" : `${(day.successRate * 100).toFixed(1)} %`}</td>
-      <td class="number">{day?.p50Ms == null ? "–" : `${Math.round(day.p50Ms)} / ${Math.round(day.p95Ms ?? 0)} ms`}</td>
-      <td class="tight">{streakText(health.it)}</td>
-      <td class="tight">
-        {row.nextRunAt === null ? "–" : distanceText(row.nextRunAt)} <span class="soft">{row.nextSource}</span>
-      </td>
-      <td>
-        <Hints row={row} onDone={onDone} />
-      </td>
-    </tr>
+    <Line
+      columns={COLUMNS}
+      cells={[
+        <>
+          {outcome !== null && <Mark outcome={outcome} />}{" "}
+          <button type="button" class="link" aria-expanded={isOpen} onClick={onOpen}>
+            {row.name}
+          </button>
+          {row.status !== "active" && <span class="soft"> {row.status}</span>}
+        </>,
+        day?.successRate == null ? "–" : `${(day.successRate * 100).toFixed(1)} %`,
+        day?.p50Ms == null ? "–" : `${Math.round(day.p50Ms)} / ${Math.round(day.p95Ms ?? 0)} ms`,
+        streakText(health.it),
+        <>
+          {row.nextRunAt === null ? "–" : distanceText(row.nextRunAt)} <span class="soft">{row.nextSource}</span>
+        </>,
+        hasHints(row) && <Hints row={row} onDone={onDone} />,
+      ]}
+    />
   );
 }
 
@@ -236,10 +231,13 @@ function streakText(health: Health | null): string {
   return successes > 0 ? `${successes} succeeded` : "–";
 }
 
+function hasHints({ hints }: EndpointAnswer): boolean {
+  return hints.interval !== null || hints.oneshot !== null;
+}
+
 function Hints({ row, onDone }: { readonly row: EndpointAnswer; onDone(): void }) {
   const { interval, oneshot } = row.hints;
   const refusal = useSignal<string | null>(null);
-  if (interval === null && oneshot === null) return <span class="soft">–</span>;
   const clear = (): void => {
     send("DELETE", `/endpoints/${row.id}/hints`).then(onDone, (error: Error) => {
       refusal.value = error.message;
@@ -278,6 +276,15 @@ function reasonOf(reason: string): string {
 
 const RUN_OUTCOMES: Readonly<Record<string, Outcome>> = { success: "executed", running: "running" };
 
+const RUNS: readonly Column[] = [
+  ["Outcome", "mark-cell"],
+  ["Started", "who"],
+  ["By", "soft"],
+  ["Took", "number"],
+  ["Status"],
+  ["Why", "why soft breaks"],
+];
+
 function Runs({ endpoint }: { readonly endpoint: EndpointAnswer }) {
   const runs = useAsked<Page<RunAnswer>>(`/endpoints/${endpoint.id}/runs?limit=50`);
   useChanges(() => true, runs.again, 2_000);
@@ -287,22 +294,22 @@ function Runs({ endpoint }: { readonly endpoint: EndpointAnswer }) {
       <Panel name={`Runs of ${endpoint.name}`}>
         <Refused text={runs.refusal} />
         {runs.it?.rows.length === 0 && <p class="soft">None yet.</p>}
-        <table class="broad">
-          <tbody>
-            {(runs.it?.rows ?? []).map((run) => (
-              <tr key={run.id}>
-                <td class="mark-cell">
-                  <Mark outcome={RUN_OUTCOMES[run.status] ?? "failed"} />
-                </td>
-                <td>{momentText(run.startedAt ?? run.scheduledFor)}</td>
-                <td class="soft">{run.source}</td>
-                <td class="number">{run.durationMs === null ? "" : spanText(run.durationMs)}</td>
-                <td>{run.httpStatus ?? ""}</td>
-                <td class="soft who">{run.error?.message ?? ""}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table columns={RUNS} isPlain>
+          {(runs.it?.rows ?? []).map((run) => (
+            <Line
+              key={run.id}
+              columns={RUNS}
+              cells={[
+                <Mark key="mark" outcome={RUN_OUTCOMES[run.status] ?? "failed"} />,
+                momentText(run.startedAt ?? run.scheduledFor),
+                run.source,
+                run.durationMs === null ? null : spanText(run.durationMs),
+                run.httpStatus,
+                run.error?.message,
+              ]}
+            />
+          ))}
+        </Table>
       </Panel>
     </section>
   );

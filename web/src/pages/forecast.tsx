@@ -4,6 +4,7 @@ import { useAsked } from "../asked.js";
 import { Heat } from "../parts/heat.js";
 import { nameOf } from "../parts/job-name.js";
 import { countText, Figures, Panel, Refused } from "../parts/panel.js";
+import { type Column, Line, Table } from "../parts/table.js";
 import { jobAddress } from "../router.js";
 import type { ForecastAnswer, ForecastWhoAnswer } from "../shapes.js";
 import { dateText, instantOf, midnightOf, minuteText, nowMs, zone } from "../time.js";
@@ -145,6 +146,12 @@ function Names({ who }: { readonly who: Who }) {
   );
 }
 
+const PEAKS: readonly Column[] = [
+  ["Minute", "who tight"],
+  ["Starts", "number"],
+  ["Who", "why breaks"],
+];
+
 function Peaks({ forecast, isCron }: { readonly forecast: ForecastAnswer; readonly isCron: boolean }) {
   const { peaks } = isCron ? forecast.nominal : forecast.chosen;
   return (
@@ -152,19 +159,11 @@ function Peaks({ forecast, isCron }: { readonly forecast: ForecastAnswer; readon
       <h2>Fullest minutes</h2>
       <Panel name="Fullest minutes">
         {peaks.length === 0 && <p class="soft">Nothing starts.</p>}
-        <table>
-          <tbody>
-            {peaks.map(({ at, starts, who }) => (
-              <tr key={at}>
-                <td>{minuteText(at)}</td>
-                <td class="number">{countText(starts)}</td>
-                <td class="who">
-                  <Names who={who} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table columns={PEAKS} isPlain>
+          {peaks.map(({ at, starts, who }) => (
+            <Line key={at} columns={PEAKS} cells={[minuteText(at), countText(starts), <Names key="who" who={who} />]} />
+          ))}
+        </Table>
         <p class="soft small">
           <code>kron tune</code> says which windows would flatten them.
         </p>

@@ -24,32 +24,35 @@ import type {
   Why,
 } from "../shapes.js";
 import { clockText, distanceText, localText, momentText, spanText, zone } from "../time.js";
-import { usualText } from "../usual.js";
+import { nextOf, usualText } from "../usual.js";
 
 const PERIODS = 60;
 
 export function Job({ identity }: { readonly identity: string }) {
   const path = `/schedules/${encodeURIComponent(identity)}`;
   const job = useAsked<JobRow>(path);
-  const definition = useAsked<DefinitionAnswer>(`${path}/definition`);
-  const history = useAsked<Page<HistoryRow>>(`${path}/history?limit=${PERIODS}`);
-  const upcoming = useAsked<UpcomingAnswer>(`${path}/upcoming`);
+  // Of one that is not there nothing more is asked.
+  const isThere = job.it !== null;
+  const definition = useAsked<DefinitionAnswer>(isThere ? `${path}/definition` : null);
+  const history = useAsked<Page<HistoryRow>>(isThere ? `${path}/history?limit=${PERIODS}` : null);
+  const upcoming = useAsked<UpcomingAnswer>(isThere ? `${path}/upcoming` : null);
   /** Counted from the oldest that is shown; null: nobody has picked one. */
   const place = useSignal<number | null>(null);
   const picked = useSignal<string | null>(null);
   function again(): void {
     for (const asked of [job, definition, history, upcoming]) asked.again();
   }
-  useChanges((identities) => identities === null || identities.includes(identity), again, 500);
+  useChanges((identities) => (isThere && identities === null) || identities?.includes(identity) === true, again, 500);
+  if (job.it === null) return <Absent identity={identity} refusal={job.refusal} />;
   const rows = history.it?.rows ?? [];
   const at = place.value ?? rows.length - 1;
   return (
     <>
-      <h1 tabIndex={-1}>{nameOf({ identity, endpoint: job.it?.endpoint })}</h1>
-      {job.it?.endpoint !== undefined && <EndpointLine identity={identity} endpoint={job.it.endpoint} />}
+      <h1 tabIndex={-1}>{nameOf(job.it)}</h1>
+      {job.it.endpoint !== undefined && <EndpointLine identity={identity} endpoint={job.it.endpoint} />}
       <Refused text={job.refusal} />
-      {job.it !== null && <Head job={job.it} definition={definition.it} />}
-      {job.it !== null && <Actions job={job.it} onDone={again} />}
+      <Head job={job.it} definition={definition.it} />
+      <Actions job={job.it} onDone={again} />
       {mayOperate() && (
         <p class="soft small keys">
           <kbd>r</kbd> runs · <kbd>p</kbd> pauses or resumes · <kbd>c</kbd> cancels · <kbd>h</kbd> hints ·{" "}
@@ -78,10 +81,15 @@ export function Job({ identity }: { readonly identity: string }) {
         <WhyPart path={path} identity={identity} periodId={picked.value} />
         <ChosenPart path={path} job={job.it} periodId={picked.value} />
       </div>
-      {job.it !== null && mayOperate() && (
-        <Output identity={identity} periodId={picked.value} isRunning={job.it.active.length > 0} />
+      {mayOperate() && (
+        <Output
+          identity={identity}
+          periodId={picked.value}
+          isRunning={job.it.active.length > 0}
+          hasRun={job.it.lastRun !== null}
+        />
       )}
-      {upcoming.it !== null && <NextStarts upcoming={upcoming.it} />}
+      {upcoming.it !== null && <NextStarts upcoming={upcoming.it} empty={nothingAhead(job.it)} />}
       <Periods
         identity={identity}
         rows={rows}
@@ -92,6 +100,28 @@ export function Job({ identity }: { readonly identity: string }) {
       />
     </>
   );
+}
+
+/** It is asked for, or there is none. */
+function Absent({ identity, refusal }: { readonly identity: string; readonly refusal: string | null }) {
+  return (
+    <>
+      <h1 tabIndex={-1}>{identity}</h1>
+      {refusal !== null && (
+        <>
+          <Refused text={refusal} />
+          <p>
+            <a href={`/jobs?q=${encodeURIComponent(identity)}`}>Look for it among all jobs</a>
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+function nothingAhead({ schedule, standing }: JobRow): string {
+  if (schedule === "@reboot") return "It starts when the machine does, and nobody knows when that is.";
+  return standing === "suspended" ? "It is suspended: nothing starts." : "Nothing lies ahead.";
 }
 
 function EndpointLine({ identity, endpoint }: { readonly identity: string; readonly endpoint: EndpointTold }) {
@@ -146,22 +176,23 @@ function Rule({ definition }: { readonly definition: DefinitionAnswer }) {
 }
 
 function Standing({ job }: { readonly job: JobRow }) {
-  const { standing, pausedUntil, pauseReason, nextChosenTime, timezone, nextSource, startFailure } = job;
+  const { standing, pausedUntil, pauseReason, timezone, nextSource, startFailure } = job;
+  const next = nextOf(job);
   const because = pauseReason === null || pauseReason === "" ? "" : `: ${pauseReason}`;
   return (
     <p>
       {standing === "paused" && pausedUntil !== null ? `paused until ${momentText(pausedUntil)}${because}` : standing}
-      {nextChosenTime !== null && (
+      {next !== null && (
         <>
           {" · next start "}
-          <b>{momentText(nextChosenTime)}</b>
+          <b>{momentText(next)}</b>
           {timezone !== zone.value && (
             <span class="soft">
               {" "}
-              ({clockText(nextChosenTime, timezone)} {timezone})
+              ({momentText(next, timezone)} {timezone})
             </span>
           )}
-          , {distanceText(nextChosenTime)}
+          , {distanceText(next)}
           {nextSource !== null && nextSource !== "cron" && <span class="soft"> by {nextSource}</span>}
         </>
       )}

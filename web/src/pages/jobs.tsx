@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef } from "preact/hooks";
 import { useChanges } from "../asked.js";
 import { get, send } from "../data.js";
 import { outcomeOfJob, outcomeText } from "../outcome.js";
-import { Grid } from "../parts/grid.js";
+import { type Column, Grid } from "../parts/grid.js";
 import { JobName, nameOf } from "../parts/job-name.js";
 import { Mark } from "../parts/mark.js";
 import { countText, Refused } from "../parts/panel.js";
@@ -15,6 +15,7 @@ import { readSearch, toggled } from "../search.js";
 import { mayOperate } from "../session.js";
 import type { JobRow, Page } from "../shapes.js";
 import { distanceText, lengthText, momentText, nowMs, spanText, wireText } from "../time.js";
+import { nextOf } from "../usual.js";
 
 const PAGE = 100;
 /** Pages that are kept: whoever scrolls far leaves the first behind. */
@@ -28,11 +29,11 @@ const COLUMNS = [
   { key: "name", name: "Job", sort: "name" },
   { key: "next", name: "Next start", sort: "next" },
   { key: "schedule", name: "Schedule" },
-  { key: "failures", name: "Outcome", sort: "failures" },
-  { key: "duration", name: "Took", sort: "duration" },
-  { key: "lateness", name: "Late by", sort: "lateness" },
+  { key: "failures", name: "Outcome", sort: "failures", isMostFirst: true },
+  { key: "duration", name: "Took", sort: "duration", isMostFirst: true },
+  { key: "lateness", name: "Late by", sort: "lateness", isMostFirst: true },
   { key: "standing", name: "Standing" },
-] as const;
+] as const satisfies readonly Column[];
 
 /** Where there is no room for every column there is one of these, and the one that it says is shown. */
 const SORTS = [
@@ -290,14 +291,11 @@ const NAME_CHARS = 64;
 function cellsOf(row: JobRow | undefined): readonly (JSX.Element | string)[] {
   if (row === undefined) return ["", "…"];
   const outcome = outcomeOfJob(row);
-  const words = scheduleText(row.schedule);
   return [
     outcome === null ? "" : <Mark outcome={outcome} />,
     <JobName key="name" row={row} mostChars={NAME_CHARS} tabIndex={-1} />,
     <NextStart key="next" row={row} />,
-    <span key="schedule" class="soft" title={row.timezone}>
-      {words ?? row.schedule} {row.timezone === "UTC" ? "UTC" : row.timezone.replace(/^.*\//, "")}
-    </span>,
+    <Schedule key="schedule" row={row} />,
     <span key="outcome" class="soft">
       {outcome === null ? "not yet" : outcomeText(outcome)}
       {row.failures > 1 && ` (${row.failures})`}
@@ -320,10 +318,22 @@ function lengthCell(key: string, ms: number | null | undefined, textOf: (ms: num
 }
 
 function NextStart({ row }: { readonly row: JobRow }) {
-  if (row.nextChosenTime === null) return <span class="soft">–</span>;
+  const next = nextOf(row);
+  if (next === null) return <span class="soft">{row.standing === "suspended" ? "suspended" : "–"}</span>;
   return (
-    <span>
-      {momentText(row.nextChosenTime)} <span class="soft">{distanceText(row.nextChosenTime)}</span>
+    <>
+      {momentText(next)} <small>{distanceText(next)}</small>
+    </>
+  );
+}
+
+/** In words, and as it is written. */
+function Schedule({ row: { schedule, timezone } }: { readonly row: JobRow }) {
+  const words = scheduleText(schedule);
+  const written = `${schedule} ${timezone}`;
+  return (
+    <span title={written}>
+      {words ?? schedule} <small>{words === null ? timezone : written}</small>
     </span>
   );
 }

@@ -4,10 +4,11 @@ import { type DaemonNow, daemon } from "../data.js";
 import { outcomeOf, outcomeOfJob, reasonText, troubleText } from "../outcome.js";
 import { JobName, nameOf } from "../parts/job-name.js";
 import { Legend, Mark } from "../parts/mark.js";
-import { OpenedRow, Opener, WhatHappened } from "../parts/opened.js";
+import { Opener, WhatHappened } from "../parts/opened.js";
 import { countText, Figures, Panel, Refused } from "../parts/panel.js";
 import { RunLength } from "../parts/run-length.js";
 import { useHeld, useSteady } from "../parts/steady.js";
+import { type Column, Line, Table, WideLine } from "../parts/table.js";
 import { LaneTable, Load, Timeline } from "../parts/timeline.js";
 import type { ForecastAnswer, JobRow, Now as NowData } from "../shapes.js";
 import { distanceText, instantOf, momentText, nowMs } from "../time.js";
@@ -59,7 +60,7 @@ function sentenceOf({ counts, problems }: NowData): string {
   return `${started} ${counts.failing === 1 ? "1 job needs" : `${countText(counts.failing)} jobs need`} a look.`;
 }
 
-function figuresOf({ counts }: NowData) {
+function figuresOf({ counts, outcomes }: NowData) {
   const told = daemon.value;
   const next = told?.nextDueAt ?? null;
   return [
@@ -69,7 +70,15 @@ function figuresOf({ counts }: NowData) {
     { name: "Held", value: countText(counts.held) },
     { name: "Next start", value: next === null ? "–" : distanceText(Math.max(instantOf(next), nowMs.value)) },
     ...(told === null ? [] : pulseFigures(told.pulse)),
+    ...(outcomes === undefined ? [] : [{ name: "Outcomes, 1 h", ...shareOf(outcomes) }]),
   ];
+}
+
+/** Never all of them where one is missing. */
+function shareOf(outcomes: NonNullable<NowData["outcomes"]>) {
+  const all = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+  if (all === 0) return { value: "–" };
+  return { value: `${Math.floor((outcomes.executed / all) * 10_000) / 100}`, unit: "% executed" };
 }
 
 function pulseFigures({ started, latenessMs }: DaemonNow["pulse"]) {
@@ -80,6 +89,13 @@ function pulseFigures({ started, latenessMs }: DaemonNow["pulse"]) {
   ];
 }
 
+const TROUBLES: readonly Column[] = [
+  ["Outcome", "mark-cell"],
+  ["Job", "who"],
+  ["Why", "why"],
+  ["When", "number when soft"],
+];
+
 /** More of them would hide what runs and what comes: the others are in the list of jobs. */
 const MOST_PROBLEMS = 10;
 
@@ -89,30 +105,20 @@ function Problems({ rows: told, total }: { readonly rows: readonly JobRow[]; rea
     <section>
       <h2>Needs a look</h2>
       <Panel name="Jobs that need a look">
-        <table class="stacked">
-          <thead class="hidden">
-            <tr>
-              <th scope="col">Outcome</th>
-              <th scope="col">Job</th>
-              <th scope="col">Why</th>
-              <th scope="col">When</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.identity}>
-                <td class="mark-cell">
-                  <Mark outcome={outcomeOfJob(row) ?? "unknown"} />
-                </td>
-                <td class="who">
-                  <JobName row={row} />
-                </td>
-                <td>{troubleText(row)}</td>
-                <td class="number soft">{momentText(row.lastRun?.endedAt ?? row.lastPeriodId ?? nowMs.value)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table columns={TROUBLES} isPlain>
+          {rows.map((row) => (
+            <Line
+              key={row.identity}
+              columns={TROUBLES}
+              cells={[
+                <Mark key="mark" outcome={outcomeOfJob(row) ?? "unknown"} />,
+                <JobName key="name" row={row} />,
+                troubleText(row),
+                momentText(row.lastRun?.endedAt ?? row.lastPeriodId ?? nowMs.value),
+              ]}
+            />
+          ))}
+        </Table>
         {total > rows.length && (
           <p class="soft small">
             and {countText(total - rows.length)} more: <a href="/jobs?q=is:failing&sort=failures">all of them</a>
@@ -131,7 +137,7 @@ function Ahead({ now }: { readonly now: NowData }) {
       <h2>Next 24 hours</h2>
       <Panel name="Next 24 hours">
         {forecast.it !== null && <Load forecast={forecast.it} />}
-        {now.lanes.length === 0 ? <p class="soft">Nothing starts.</p> : <Timeline lanes={now.lanes} at={now.at} />}
+        {now.lanes.length === 0 ? <p class="soft">Nothing starts.</p> : <Timeline {...now} />}
         <ul class="legend">
           <li>
             <svg class="mark" viewBox="0 0 14 14" aria-hidden="true">
@@ -152,12 +158,24 @@ function Ahead({ now }: { readonly now: NowData }) {
             </svg>
             held
           </li>
+          <li>
+            <svg class="mark" viewBox="0 0 14 14" aria-hidden="true">
+              <rect class="running" y={4} width={14} height={6} rx={2} />
+            </svg>
+            running
+          </li>
         </ul>
         <LaneTable lanes={now.lanes} />
       </Panel>
     </section>
   );
 }
+
+const RUNS: readonly Column[] = [
+  ["Outcome", "mark-cell"],
+  ["Job", "who"],
+  ["For how long", "why number wraps"],
+];
 
 function Running({ rows: told }: { readonly rows: readonly JobRow[] }) {
   const rows = useSteady(told);
@@ -166,25 +184,21 @@ function Running({ rows: told }: { readonly rows: readonly JobRow[] }) {
       <h2>Running</h2>
       <Panel name="Running">
         {rows.length === 0 && <p class="soft">Nothing runs.</p>}
-        <table>
-          <tbody>
-            {rows.flatMap((row) =>
-              row.active.map((run) => (
-                <tr key={run.attemptId}>
-                  <td class="mark-cell">
-                    <Mark outcome="running" />
-                  </td>
-                  <td class="who">
-                    <JobName row={row} />
-                  </td>
-                  <td class="number wraps">
-                    <RunLength job={row} startedAt={run.startedAt} />
-                  </td>
-                </tr>
-              )),
-            )}
-          </tbody>
-        </table>
+        <Table columns={RUNS} isPlain>
+          {rows.flatMap((row) =>
+            row.active.map((run) => (
+              <Line
+                key={run.attemptId}
+                columns={RUNS}
+                cells={[
+                  <Mark key="mark" outcome="running" />,
+                  <JobName key="name" row={row} />,
+                  <RunLength key="length" job={row} startedAt={run.startedAt} />,
+                ]}
+              />
+            )),
+          )}
+        </Table>
       </Panel>
     </section>
   );
@@ -198,17 +212,22 @@ function Ended({ rows: told }: { readonly rows: NowData["ended"] }) {
       <h2>Just ended</h2>
       <Panel name="Just ended">
         {rows.length === 0 && <p class="soft">Nothing since the daemon has started.</p>}
-        <table class="stacked">
-          <tbody>
-            {rows.slice(0, 20).map((row) => (
-              <EndedRow key={keyOf(row)} row={row} opened={opened} />
-            ))}
-          </tbody>
-        </table>
+        <Table columns={ENDS} isPlain>
+          {rows.slice(0, 20).map((row) => (
+            <EndedRow key={keyOf(row)} row={row} opened={opened} />
+          ))}
+        </Table>
       </Panel>
     </section>
   );
 }
+
+const ENDS: readonly Column[] = [
+  ["Outcome", "mark-cell"],
+  ["Job", "who"],
+  ["Why", "why soft"],
+  ["When", "number when"],
+];
 
 type EndedTold = NowData["ended"][number];
 
@@ -222,19 +241,17 @@ function EndedRow({ row, opened }: { readonly row: EndedTold; readonly opened: S
   const isOpen = opened.value === key;
   return (
     <>
-      <tr>
-        <td class="mark-cell">
-          <Mark outcome={outcomeOf(row.outcome)} />
-        </td>
-        <td class="who">
-          <JobName row={row} />
-        </td>
-        <td class="soft">{row.reason === null ? "" : reasonText(row.reason)}</td>
-        <td class="number">
-          {row.periodId === null ? (
+      <Line
+        columns={ENDS}
+        cells={[
+          <Mark key="mark" outcome={outcomeOf(row.outcome)} />,
+          <JobName key="name" row={row} />,
+          row.reason === null ? null : reasonText(row.reason),
+          row.periodId === null ? (
             momentText(row.at)
           ) : (
             <Opener
+              key="when"
               isOpen={isOpen}
               label={`What happened to ${nameOf(row)} at ${momentText(row.at)}`}
               onTurn={() => {
@@ -243,13 +260,13 @@ function EndedRow({ row, opened }: { readonly row: EndedTold; readonly opened: S
             >
               {momentText(row.at)}
             </Opener>
-          )}
-        </td>
-      </tr>
+          ),
+        ]}
+      />
       {isOpen && row.periodId !== null && (
-        <OpenedRow columns={4}>
+        <WideLine columns={ENDS} looks="opened">
           <WhatHappened identity={row.identity} periodId={row.periodId} />
-        </OpenedRow>
+        </WideLine>
       )}
     </>
   );

@@ -5,6 +5,7 @@ import { useAsked, useChanges } from "../asked.js";
 import type { Told } from "../shapes.js";
 import { momentText, spanText } from "../time.js";
 import { countText, Panel, Refused } from "./panel.js";
+import { type Column, Line, Table } from "./table.js";
 
 type Chronicle = Told<ChronicleShape>;
 type Reload = Chronicle["reloads"][number];
@@ -53,28 +54,27 @@ function jumpsText(jumps: Chronicle["clockJumps"]): string {
   return texts.join(" · ");
 }
 
+const RELOADS: readonly Column[] = [
+  ["Reloaded", "who"],
+  ["Took", "number"],
+  ["What it changed", "why"],
+];
+
 function Reloads({ rows }: { readonly rows: readonly Reload[] }) {
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Reloaded</th>
-          <th scope="col" class="number">
-            Took
-          </th>
-          <th scope="col">What it changed</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.at}>
-            <td>{momentText(row.at)}</td>
-            <td class="number">{spanText(row.tookMs)}</td>
-            <td class={row.failure === null ? "who" : "who refusal"}>{row.failure ?? changesText(row)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table columns={RELOADS}>
+      {rows.map((row) => (
+        <Line
+          key={row.at}
+          columns={RELOADS}
+          cells={[
+            momentText(row.at),
+            spanText(row.tookMs),
+            row.failure === null ? changesText(row) : <span class="refusal">{row.failure}</span>,
+          ]}
+        />
+      ))}
+    </Table>
   );
 }
 

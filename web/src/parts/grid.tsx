@@ -9,6 +9,8 @@ export interface Column {
   readonly key: string;
   /** By which it can be sorted; absent: it cannot. */
   readonly sort?: string;
+  /** What there is most of comes first, where nothing else is asked for. */
+  readonly isMostFirst?: boolean;
   readonly name: string;
 }
 
@@ -114,7 +116,8 @@ function Head({ columns, sort, isReversed, onSort }: GridProps) {
     <div class="cells head" role="row" aria-rowindex={1}>
       {columns.map((column) => {
         const isSorted = column.sort === sort;
-        const order = isSorted ? (isReversed ? "descending" : "ascending") : undefined;
+        const isDown = isReversed !== (column.isMostFirst ?? false);
+        const order = isSorted ? (isDown ? "descending" : "ascending") : undefined;
         return (
           <span key={column.key} role="columnheader" data-column={column.key} aria-sort={order}>
             {column.sort === undefined ? (
@@ -122,7 +125,7 @@ function Head({ columns, sort, isReversed, onSort }: GridProps) {
             ) : (
               <button type="button" class="plain" onClick={() => onSort(column.sort ?? "")}>
                 {column.name}
-                {isSorted && <span aria-hidden="true">{isReversed ? " ▼" : " ▲"}</span>}
+                {isSorted && <span aria-hidden="true">{isDown ? " ▼" : " ▲"}</span>}
               </button>
             )}
           </span>

@@ -13,6 +13,9 @@ export function nameOf({ identity, endpoint }: NamedRow): string {
   return endpoint === undefined ? identity : `${endpoint.job} / ${endpoint.name}`;
 }
 
+/** Whose tenant nobody has named. */
+const DEFAULT = "default";
+
 interface Props {
   readonly row: NamedRow;
   /** Longer ones lose their middle. */
@@ -38,7 +41,7 @@ export function JobName({ row, mostChars = Number.POSITIVE_INFINITY, tabIndex }:
             aria-label={`endpoint of ${row.endpoint.tenant}`}
             {...focus}
           >
-            of {row.endpoint.tenant}
+            {row.endpoint.tenant === DEFAULT ? "endpoint" : `of ${row.endpoint.tenant}`}
           </a>
         </>
       )}

@@ -7,6 +7,7 @@ import type { Page, Told } from "../shapes.js";
 import { distanceText, nowMs, wireText } from "../time.js";
 import { Panel, Refused } from "./panel.js";
 import { Sure } from "./sure.js";
+import { type Column, Line, Table } from "./table.js";
 
 type Key = Told<KeyAnswer>;
 type NewKey = Told<NewKeyAnswer>;
@@ -83,6 +84,16 @@ function NewOne({ made, onSeen }: { readonly made: NewKey | null; onSeen(): void
   );
 }
 
+const COLUMNS: readonly Column[] = [
+  ["Key", "who"],
+  ["Name", "breaks"],
+  ["Whose"],
+  ["May"],
+  ["Last used"],
+  ["Ends"],
+  ["What can be done", "deeds"],
+];
+
 interface TableProps {
   readonly rows: readonly Key[];
   onAct(asking: Promise<NewKey | Key>): void;
@@ -90,36 +101,24 @@ interface TableProps {
 
 function KeyTable({ rows, onAct }: TableProps) {
   return (
-    <table class="broad">
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Name</th>
-          <th scope="col">Whose</th>
-          <th scope="col">May</th>
-          <th scope="col">Last used</th>
-          <th scope="col">Ends</th>
-          <th scope="col">
-            <span class="hidden">What can be done</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.id} class={row.standing === "active" ? undefined : "soft"}>
-            <td>
-              <code>{row.id}</code>
-            </td>
-            <td class="who">{row.name}</td>
-            <td>{row.tenant ?? "the host's"}</td>
-            <td>{row.scope}</td>
-            <td>{row.lastUsedAt === null ? "not yet" : distanceText(row.lastUsedAt)}</td>
-            <td>{endText(row)}</td>
-            <td class="number">{row.standing === "active" && <KeyActions row={row} onAct={onAct} />}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table columns={COLUMNS}>
+      {rows.map((row) => (
+        <Line
+          key={row.id}
+          columns={COLUMNS}
+          looks={row.standing === "active" ? undefined : "soft"}
+          cells={[
+            <code key="id">{row.id}</code>,
+            row.name,
+            row.tenant ?? "the host's",
+            row.scope,
+            row.lastUsedAt === null ? "not yet" : distanceText(row.lastUsedAt),
+            endText(row),
+            row.standing === "active" && <KeyActions row={row} onAct={onAct} />,
+          ]}
+        />
+      ))}
+    </Table>
   );
 }
 

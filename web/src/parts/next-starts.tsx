@@ -2,34 +2,34 @@
 import type { UpcomingAnswer } from "../shapes.js";
 import { distanceText, instantOf, momentText, offsetText, zone } from "../time.js";
 import { Panel } from "./panel.js";
+import { type Column, Line, Table, WideLine } from "./table.js";
 
 type Row = UpcomingAnswer["rows"][number];
 
-export function NextStarts({ upcoming: { rows, timezone } }: { readonly upcoming: UpcomingAnswer }) {
-  const isElsewhere = timezone !== zone.value;
+/** `empty`: of one of which nothing is known beforehand. */
+interface Props {
+  readonly upcoming: UpcomingAnswer;
+  readonly empty: string;
+}
+
+export function NextStarts({ upcoming: { rows, timezone }, empty }: Props) {
+  const columns: readonly Column[] = [
+    ["Start", "bare"],
+    ...(timezone === zone.value ? [] : [[`In ${timezone}`, "soft"] as const]),
+    ["Window", "drawn"],
+    ["From now", "number soft below"],
+  ];
   return (
     <section>
       <h2>Next starts</h2>
       <Panel name="Next starts">
-        {rows.length === 0 && <p class="soft">Nothing lies ahead.</p>}
+        {rows.length === 0 && <p class="soft">{empty}</p>}
         {rows.length > 0 && (
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Start</th>
-                {isElsewhere && <th scope="col">In {timezone}</th>}
-                <th scope="col">Window</th>
-                <th scope="col" class="number">
-                  From now
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row, place) => (
-                <Start key={row.nominal} row={row} before={rows[place - 1]} timezone={timezone} />
-              ))}
-            </tbody>
-          </table>
+          <Table columns={columns}>
+            {rows.map((row, place) => (
+              <Start key={row.nominal} row={row} before={rows[place - 1]} timezone={timezone} columns={columns} />
+            ))}
+          </Table>
         )}
       </Panel>
     </section>
@@ -40,28 +40,28 @@ interface StartProps {
   readonly row: Row;
   readonly before: Row | undefined;
   readonly timezone: string;
+  readonly columns: readonly Column[];
 }
 
-function Start({ row, before, timezone }: StartProps) {
-  const isElsewhere = timezone !== zone.value;
+function Start({ row, before, timezone, columns }: StartProps) {
+  const { chosen } = row;
   const change = before === undefined ? null : changeOf(before, row, timezone);
   return (
     <>
       {change !== null && (
-        <tr>
-          <td colSpan={isElsewhere ? 4 : 3} class="soft small">
-            {change}
-          </td>
-        </tr>
+        <WideLine columns={columns} looks="soft small">
+          {change}
+        </WideLine>
       )}
-      <tr>
-        <td>{row.chosen === null ? "no second is left" : momentText(row.chosen)}</td>
-        {isElsewhere && <td class="soft">{row.chosen === null ? "" : momentText(row.chosen, timezone)}</td>}
-        <td>
-          <WindowDrawing row={row} />
-        </td>
-        <td class="number soft">{row.chosen === null ? "" : distanceText(row.chosen)}</td>
-      </tr>
+      <Line
+        columns={columns}
+        cells={[
+          chosen === null ? "no second is left" : momentText(chosen),
+          ...(timezone === zone.value ? [] : [chosen === null ? null : momentText(chosen, timezone)]),
+          <WindowDrawing key="window" row={row} />,
+          chosen === null ? null : distanceText(chosen),
+        ]}
+      />
     </>
   );
 }

@@ -23,15 +23,6 @@ export function Opener({ isOpen, label, onTurn, children }: OpenerProps) {
   );
 }
 
-/** Below the row that was opened, as wide as the table. */
-export function OpenedRow({ columns, children }: { readonly columns: number; readonly children: ComponentChildren }) {
-  return (
-    <tr class="opened">
-      <td colSpan={columns}>{children}</td>
-    </tr>
-  );
-}
-
 interface Happened {
   readonly at: string;
   readonly what: string;

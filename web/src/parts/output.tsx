@@ -14,9 +14,10 @@ interface Props {
   /** null: the newest run. */
   readonly periodId: string | null;
   readonly isRunning: boolean;
+  readonly hasRun: boolean;
 }
 
-export function Output({ identity, periodId, isRunning }: Props) {
+export function Output({ identity, periodId, isRunning, hasRun }: Props) {
   const text = useSignal("");
   const file = useSignal<string | null>(null);
   const refusal = useSignal<string | null>(null);
@@ -88,7 +89,12 @@ export function Output({ identity, periodId, isRunning }: Props) {
         </button>
       </div>
       <pre class="panel log" role="log" tabIndex={0} aria-label="Output" ref={box}>
-        {refusal.value ?? (file.value === null ? "Nothing is kept." : shownText(text.value) || "Nothing was printed.")}
+        {refusal.value ??
+          (file.value === null
+            ? hasRun
+              ? "Nothing is kept."
+              : "It has not run yet."
+            : shownText(text.value) || "Nothing was printed.")}
       </pre>
     </section>
   );

@@ -2,11 +2,12 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { outcomeOfRow, outcomeText, reasonText } from "../outcome.js";
 import type { HistoryRow } from "../shapes.js";
-import { clockText, momentText, spanText } from "../time.js";
+import { clockText, lengthText, momentText } from "../time.js";
 import { Mark } from "./mark.js";
-import { OpenedRow, Opener, WhatHappened } from "./opened.js";
+import { Opener, WhatHappened } from "./opened.js";
 import { Panel } from "./panel.js";
 import { lengthMs } from "./strip.js";
+import { type Column, Line, Table, WideLine } from "./table.js";
 
 const ROWS = 20;
 
@@ -24,32 +25,25 @@ export function Periods({ identity, rows, onPick }: Props) {
     <section>
       <h2>Periods</h2>
       <Panel name="Periods">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Outcome</th>
-              <th scope="col">Meant for</th>
-              <th scope="col">Chosen</th>
-              <th scope="col">Started</th>
-              <th scope="col">Ended</th>
-              <th scope="col" class="number">
-                Took
-              </th>
-              <th scope="col">How</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, ROWS).map((row) => (
-              <Period key={keyOf(row)} identity={identity} row={row} opened={opened} onPick={onPick} />
-            ))}
-          </tbody>
-        </table>
+        <Table columns={COLUMNS}>
+          {rows.slice(0, ROWS).map((row) => (
+            <Period key={keyOf(row)} identity={identity} row={row} opened={opened} onPick={onPick} />
+          ))}
+        </Table>
       </Panel>
     </section>
   );
 }
 
-const COLUMNS = 7;
+const COLUMNS: readonly Column[] = [
+  ["Outcome", "tight who"],
+  ["Meant for"],
+  ["Chosen"],
+  ["Started"],
+  ["Ended"],
+  ["Took", "number"],
+  ["How", "why soft"],
+];
 /** That somebody has paused a job is no period: there is nothing more to tell of it. */
 const WITHOUT_PERIOD: readonly string[] = ["paused", "resumed"];
 
@@ -66,41 +60,44 @@ interface PeriodProps extends Pick<Props, "identity" | "onPick"> {
 function Period({ identity, row, opened, onPick }: PeriodProps) {
   const outcome = outcomeOfRow(row);
   const ms = lengthMs(row);
-  const clock = (moment: string | null) => (moment === null ? "" : clockText(moment));
+  const clock = (moment: string | null) => (moment === null ? null : clockText(moment));
   const key = keyOf(row);
   const isOpen = opened.value === key;
   return (
     <>
-      <tr>
-        <td class="tight">
-          <Mark outcome={outcome} isNamed={false} />{" "}
-          {WITHOUT_PERIOD.includes(row.outcome) ? (
-            row.outcome
-          ) : (
-            <Opener
-              isOpen={isOpen}
-              onTurn={() => {
-                opened.value = isOpen ? null : key;
-              }}
-            >
-              {outcomeText(outcome)}
-            </Opener>
-          )}
-        </td>
-        <td>{momentText(row.periodId)}</td>
-        <td>{clock(row.chosenTime)}</td>
-        <td>{clock(row.startedAt)}</td>
-        <td>{clock(row.endedAt)}</td>
-        <td class="number">{ms === null ? "" : spanText(ms)}</td>
-        <td class="soft">{howText(row)}</td>
-      </tr>
+      <Line
+        columns={COLUMNS}
+        cells={[
+          <>
+            <Mark outcome={outcome} isNamed={false} />{" "}
+            {WITHOUT_PERIOD.includes(row.outcome) ? (
+              row.outcome
+            ) : (
+              <Opener
+                isOpen={isOpen}
+                onTurn={() => {
+                  opened.value = isOpen ? null : key;
+                }}
+              >
+                {outcomeText(outcome)}
+              </Opener>
+            )}
+          </>,
+          momentText(row.periodId),
+          clock(row.chosenTime),
+          clock(row.startedAt),
+          clock(row.endedAt),
+          ms === null ? null : lengthText(ms),
+          howText(row) || null,
+        ]}
+      />
       {isOpen && (
-        <OpenedRow columns={COLUMNS}>
+        <WideLine columns={COLUMNS} looks="opened">
           <WhatHappened identity={identity} periodId={row.periodId} />
           <button type="button" onClick={() => onPick(row.periodId)}>
             How its second was chosen, and its output
           </button>
-        </OpenedRow>
+        </WideLine>
       )}
     </>
   );

@@ -6,15 +6,16 @@ import { send } from "../data.js";
 import { mayOperate } from "../session.js";
 import type { Page } from "../shapes.js";
 import { momentText, spanText } from "../time.js";
-import { OpenedRow, Opener } from "./opened.js";
+import { Opener } from "./opened.js";
 import { Panel, Refused } from "./panel.js";
+import { type Column, Line, Table, WideLine } from "./table.js";
 
 type Session = SessionRow["session"];
 type Proposal = Session["proposals"][number];
 
 const MOST = 20;
 const MINUTE_MS = 60_000;
-const COLUMNS = 4;
+const COLUMNS: readonly Column[] = [["When", "who tight"], ["Who", "soft"], ["Proposed"], ["What became of it"]];
 
 interface Props {
   readonly id: string;
@@ -33,28 +34,18 @@ export function PlannerSessions({ id, name }: Props) {
         <Refused text={asked.refusal} />
         {asked.it !== null && rows.length === 0 && <p class="soft">Nothing was proposed yet.</p>}
         {rows.length > 0 && (
-          <table class="broad">
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">Who</th>
-                <th scope="col">Proposed</th>
-                <th scope="col">What became of it</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <SessionLine
-                  key={row.id}
-                  row={row}
-                  isOpen={row.id === open.value}
-                  onOpen={() => {
-                    open.value = row.id === open.value ? null : row.id;
-                  }}
-                />
-              ))}
-            </tbody>
-          </table>
+          <Table columns={COLUMNS}>
+            {rows.map((row) => (
+              <SessionLine
+                key={row.id}
+                row={row}
+                isOpen={row.id === open.value}
+                onOpen={() => {
+                  open.value = row.id === open.value ? null : row.id;
+                }}
+              />
+            ))}
+          </Table>
         )}
         {mayOperate() && <Try id={id} />}
       </Panel>
@@ -71,28 +62,25 @@ interface LineProps {
 function SessionLine({ row: { id, by, session, fates }, isOpen, onOpen }: LineProps) {
   return (
     <>
-      <tr>
-        <td class="tight">
-          <Opener isOpen={isOpen} onTurn={onOpen}>
+      <Line
+        columns={COLUMNS}
+        cells={[
+          <Opener key="when" isOpen={isOpen} onTurn={onOpen}>
             {momentText(session.startedAt)}
-          </Opener>
-        </td>
-        <td class="soft">{by}</td>
-        <td>
-          <Proposals session={session} />
-        </td>
-        <td>
-          {session.proposals.map((proposal, at) => (
+          </Opener>,
+          by,
+          <Proposals key="proposed" session={session} />,
+          session.proposals.map((proposal, at) => (
             <div key={at} class={fates[at]?.result === "refused" ? "refusal" : undefined}>
               {fateText(fates[at], proposal)}
             </div>
-          ))}
-        </td>
-      </tr>
+          )),
+        ]}
+      />
       {isOpen && (
-        <OpenedRow columns={COLUMNS}>
+        <WideLine columns={COLUMNS} looks="opened">
           <Detail id={id} />
-        </OpenedRow>
+        </WideLine>
       )}
     </>
   );

@@ -7,6 +7,21 @@ import { logOut } from "../session.js";
 import { spanText } from "../time.js";
 import { Panel, Refused } from "./panel.js";
 import { Sure } from "./sure.js";
+import { type Column, Line, Table } from "./table.js";
+
+const COLUMNS: readonly Column[] = [
+  ["Session", "who"],
+  ["By"],
+  ["May"],
+  ["Since"],
+  ["Last asked"],
+  ["Ends by itself"],
+  ["What can be done", "deeds"],
+];
+
+function agoText(ms: number): string {
+  return ms < 1_000 ? "now" : `${spanText(ms)} ago`;
+}
 
 export function Sessions() {
   const asked = useAsked<{ readonly rows: readonly SessionTold[] }>("/web/sessions");
@@ -32,42 +47,26 @@ export function Sessions() {
       <h2>Who is logged in</h2>
       <Panel name="Who is logged in">
         <Refused text={asked.refusal ?? refusal.value} />
-        <table class="broad">
-          <thead>
-            <tr>
-              <th scope="col">Session</th>
-              <th scope="col">By</th>
-              <th scope="col">May</th>
-              <th scope="col">Since</th>
-              <th scope="col">Last asked</th>
-              <th scope="col">Ends by itself</th>
-              <th scope="col">
-                <span class="hidden">What can be done</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {(asked.it?.rows ?? []).map((row) => (
-              <tr key={row.id}>
-                <td>
+        <Table columns={COLUMNS}>
+          {(asked.it?.rows ?? []).map((row) => (
+            <Line
+              key={row.id}
+              columns={COLUMNS}
+              cells={[
+                <>
                   <code>{row.id.slice(0, 8)}</code>
                   {row.isOwn && <span class="soft"> this one</span>}
-                </td>
-                <td>{row.keyId === null ? "a link" : `key ${row.keyId}`}</td>
-                <td>
-                  {row.scope}
-                  {row.tenant !== null && ` of ${row.tenant}`}
-                </td>
-                <td>{spanText(row.openForMs)} ago</td>
-                <td>{row.idleForMs < 1_000 ? "now" : `${spanText(row.idleForMs)} ago`}</td>
-                <td>in {spanText(row.endsInMs)}</td>
-                <td class="number">
-                  <Sure name="End" of={row.id.slice(0, 8)} question="Now?" onSure={() => end(row)} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+                </>,
+                row.keyId === null ? "a link" : `key ${row.keyId}`,
+                `${row.scope}${row.tenant === null ? "" : ` of ${row.tenant}`}`,
+                agoText(row.openForMs),
+                agoText(row.idleForMs),
+                `in ${spanText(row.endsInMs)}`,
+                <Sure key="end" name="End" of={row.id.slice(0, 8)} question="Now?" onSure={() => end(row)} />,
+              ]}
+            />
+          ))}
+        </Table>
         <div class="bar">
           <button type="button" onClick={asked.again}>
             Look again

@@ -1,9 +1,11 @@
 /** The last periods of a job, oldest first: what became of each as a mark, how long it ran as a bar. */
 import { type Outcome, outcomeOfRow, outcomeText } from "../outcome.js";
 import type { HistoryRow } from "../shapes.js";
-import { instantOf, momentText, nowMs, spanText } from "../time.js";
+import { instantOf, lengthText, momentText, nowMs } from "../time.js";
 import { Mark } from "./mark.js";
+import { useWidth } from "./width.js";
 
+const USUAL_PX = 1100;
 const STEP = 18;
 const LONGEST_PX = 40;
 const FLOOR = 48;
@@ -21,24 +23,27 @@ export function lengthMs({ startedAt, endedAt }: HistoryRow): number | null {
   return (endedAt === null ? nowMs.value : instantOf(endedAt)) - instantOf(startedAt);
 }
 
-export function Strip({ rows, at, onPlace, onOpen }: Props) {
+export function Strip({ rows: all, at, onPlace, onOpen }: Props) {
+  const [box, width] = useWidth(USUAL_PX);
+  // Of more than there is room for, the newest; the rows below have the others.
+  const rows = all.slice(0, Math.max(1, Math.floor((width - 8) / STEP)));
+  const before = all.length - rows.length;
   const oldestFirst = [...rows].reverse();
   const longest = Math.max(1, ...rows.map((row) => lengthMs(row) ?? 0));
-  const place = Math.max(0, Math.min(oldestFirst.length - 1, at));
+  const place = Math.max(0, Math.min(oldestFirst.length - 1, at - before));
   function press(event: KeyboardEvent): void {
     const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, Home: -place, End: rows.length };
     const step = steps[event.key];
-    if (step !== undefined) onPlace(Math.max(0, Math.min(rows.length - 1, place + step)));
-    else if (event.key === "Enter") onOpen(place);
+    if (step !== undefined) onPlace(before + Math.max(0, Math.min(rows.length - 1, place + step)));
+    else if (event.key === "Enter") onOpen(before + place);
     else return;
     event.preventDefault();
   }
-  const width = Math.max(1, oldestFirst.length) * STEP + 8;
   return (
     <svg
       class="strip"
+      ref={box}
       viewBox={`0 0 ${width} 74`}
-      width={width}
       height={74}
       role="slider"
       // Names of attributes in a drawing are taken letter by letter.
@@ -57,8 +62,8 @@ export function Strip({ rows, at, onPlace, onOpen }: Props) {
           x={4 + index * STEP}
           height={((lengthMs(row) ?? 0) / longest) * LONGEST_PX}
           onPoint={() => {
-            onPlace(index);
-            onOpen(index);
+            onPlace(before + index);
+            onOpen(before + index);
           }}
         />
       ))}
@@ -92,6 +97,6 @@ function Bar({ row, x, height, onPoint }: BarProps) {
 export function sentenceOf(row: HistoryRow | undefined): string {
   if (row === undefined) return "nothing yet";
   const ms = lengthMs(row);
-  const length = ms === null ? "" : `, for ${spanText(ms)}`;
+  const length = ms === null ? "" : `, for ${lengthText(ms)}`;
   return `${momentText(row.periodId)}: ${outcomeText(outcomeOfRow(row))}${length}`;
 }

@@ -1,60 +1,91 @@
 /** The next 24 hours: the load above, and below it a line for each of the jobs that start next. */
-import type { ForecastAnswer, Lane } from "../shapes.js";
+import type { ForecastAnswer, Lane, Now } from "../shapes.js";
 import { instantOf, minuteText, momentText, nowMs } from "../time.js";
 import { shortened } from "../view.js";
 import { nameOf } from "./job-name.js";
+import { type Column, Line, Table } from "./table.js";
+import { NARROW_PX, useWidth } from "./width.js";
 
-const WIDTH = 1100;
-const LEFT = 210;
+const USUAL_PX = 1100;
+const NAMES_PX = 210;
 const RIGHT = 10;
-const LANE = 22;
 const HEAD = 22;
 const LOAD = 62;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const NAME_CHARS = 28;
+/** An hour that is named takes so much. */
+const NAMED_PX = 56;
+const SHORTEST_RUN_PX = 8;
 
 interface Scale {
   readonly fromMs: number;
+  readonly width: number;
+  /** Where the day begins. */
+  readonly left: number;
+  readonly laneHeight: number;
+  /** From the top of a lane to what is drawn in it. */
+  readonly drawnAt: number;
   x(ms: number): number;
 }
 
-function scaleOf(fromMs: number): Scale {
-  const x = (ms: number): number => LEFT + ((ms - fromMs) / DAY_MS) * (WIDTH - LEFT - RIGHT);
-  return { fromMs, x: (ms) => Math.max(LEFT, Math.min(WIDTH - RIGHT, x(ms))) };
+/** Names stand beside their lanes, or above them where it is narrow. */
+function scaleOf(fromMs: number, width: number): Scale {
+  const isNarrow = width < NARROW_PX;
+  const left = isNarrow ? 0 : NAMES_PX;
+  const x = (ms: number): number => left + ((ms - fromMs) / DAY_MS) * (width - left - RIGHT);
+  return {
+    fromMs,
+    width,
+    left,
+    laneHeight: isNarrow ? 37 : 22,
+    drawnAt: isNarrow ? 16 : 0,
+    x: (ms) => Math.max(left, Math.min(width - RIGHT, x(ms))),
+  };
 }
 
-export function Timeline({ lanes, at }: { readonly lanes: readonly Lane[]; readonly at: string }) {
-  const scale = scaleOf(Math.floor(instantOf(at) / HOUR_MS) * HOUR_MS);
+export function Timeline({ lanes, at, running }: Pick<Now, "lanes" | "at" | "running">) {
+  const [box, width] = useWidth(USUAL_PX);
+  const scale = scaleOf(Math.floor(instantOf(at) / HOUR_MS) * HOUR_MS, width);
   // Jobs that start all the time are one line with a count, not a flood.
   const frequent = lanes.filter(({ isFrequent }) => isFrequent);
   const single = lanes.filter(({ isFrequent }) => !isFrequent);
-  const before = frequent.length === 0 ? 0 : 1;
-  const height = HEAD + (before + single.length) * LANE + 4;
+  const top = HEAD + (frequent.length === 0 ? 0 : scale.laneHeight);
+  const height = top + single.length * scale.laneHeight + 4;
+  const runs = new Map(running.map(({ identity, active }) => [identity, active.map(({ startedAt }) => startedAt)]));
   return (
     <svg
-      class="wide"
-      viewBox={`0 0 ${WIDTH} ${height}`}
+      ref={box}
+      viewBox={`0 0 ${width} ${height}`}
+      height={height}
       role="img"
       aria-label={`When ${lanes.length} jobs start within 24 hours; the table below says the same`}
     >
-      <Hours scale={scale} height={height} />
-      {before > 0 && <FrequentRow count={frequent.length} y={HEAD} />}
+      <Hours scale={scale} top={top} height={height} />
+      <path class="now" d={`M${scale.x(nowMs.value)} ${top}V${height}`} />
+      {frequent.length > 0 && <FrequentRow count={frequent.length} scale={scale} />}
       {single.map((lane, index) => (
-        <LaneRow key={lane.identity} lane={lane} scale={scale} y={HEAD + (before + index) * LANE} />
+        <LaneRow
+          key={lane.identity}
+          lane={lane}
+          runs={runs.get(lane.identity) ?? []}
+          scale={scale}
+          y={top + index * scale.laneHeight}
+        />
       ))}
-      <path class="now" d={`M${scale.x(nowMs.value)} 16V${height}`} />
     </svg>
   );
 }
 
-function Hours({ scale, height }: { readonly scale: Scale; readonly height: number }) {
+/** Lines begin below what is written for all of them. */
+function Hours({ scale, top, height }: { readonly scale: Scale; readonly top: number; readonly height: number }) {
+  const step = (scale.x(scale.fromMs + 3 * HOUR_MS) - scale.left < NAMED_PX ? 6 : 3) * HOUR_MS;
   return (
     <>
-      {Array.from({ length: 8 }, (_, step) => scale.fromMs + step * 3 * HOUR_MS).map((ms) => (
+      {Array.from({ length: DAY_MS / step }, (_, place) => scale.fromMs + place * step).map((ms) => (
         <g key={ms}>
-          <path class="line" d={`M${scale.x(ms)} 18V${height}`} />
-          <text x={scale.x(ms) + 3} y={12}>
+          <path class="line" d={`M${scale.x(ms)} ${top}V${height}`} />
+          <text x={scale.x(ms) + (ms === scale.fromMs ? 0 : 3)} y={12}>
             {minuteText(ms)}
           </text>
         </g>
@@ -63,37 +94,52 @@ function Hours({ scale, height }: { readonly scale: Scale; readonly height: numb
   );
 }
 
-function FrequentRow({ count, y }: { readonly count: number; readonly y: number }) {
+function Name({ text, scale, y }: { readonly text: string; readonly scale: Scale; readonly y: number }) {
+  const isBeside = scale.drawnAt === 0;
+  return (
+    <text class="name" x={isBeside ? scale.left - 10 : 0} y={y + 13} text-anchor={isBeside ? "end" : "start"}>
+      {shortened(text, NAME_CHARS)}
+    </text>
+  );
+}
+
+function FrequentRow({ count, scale }: { readonly count: number; readonly scale: Scale }) {
+  const y = HEAD + scale.drawnAt;
   return (
     <g>
-      <text class="name" x={LEFT - 10} y={y + 13} text-anchor="end">
-        {count === 1 ? "1 job" : `${count} jobs`} all the time
-      </text>
-      <rect class="window" x={LEFT} y={y + 4} width={WIDTH - LEFT - RIGHT} height={12} rx={3} />
-      <text x={LEFT + 8} y={y + 14}>
+      <Name text={`${count === 1 ? "1 job" : `${count} jobs`} all the time`} scale={scale} y={HEAD} />
+      <rect class="window" x={scale.left} y={y + 3} width={scale.width - scale.left - RIGHT} height={14} rx={3} />
+      <text x={scale.left + 8} y={y + 14}>
         more than 48 starts a day each
       </text>
     </g>
   );
 }
 
-function LaneRow({ lane, scale, y }: { readonly lane: Lane; readonly scale: Scale; readonly y: number }) {
+interface LaneRowProps {
+  readonly lane: Lane;
+  /** When those of its runs began that go on. */
+  readonly runs: readonly string[];
+  readonly scale: Scale;
+  readonly y: number;
+}
+
+function LaneRow({ lane, runs, scale, y: top }: LaneRowProps) {
   const isHeld = lane.standing !== "enabled";
   const until = lane.pausedUntil === null ? null : instantOf(lane.pausedUntil);
+  const y = top + scale.drawnAt;
   // What is held does not start before.
   const isLeft = ({ chosen, nominal }: Lane["starts"][number]): boolean =>
     !isHeld || (until !== null && instantOf(chosen ?? nominal) >= until);
   return (
     <g>
-      <text class="name" x={LEFT - 10} y={y + 13} text-anchor="end">
-        {shortened(nameOf(lane), NAME_CHARS)}
-      </text>
+      <Name text={nameOf(lane)} scale={scale} y={top} />
       {isHeld && (
         <rect
           class="held"
-          x={LEFT}
+          x={scale.left}
           y={y + 4}
-          width={Math.max(2, scale.x(until ?? scale.fromMs + DAY_MS) - LEFT)}
+          width={Math.max(2, scale.x(until ?? scale.fromMs + DAY_MS) - scale.left)}
           height={12}
           rx={3}
         />
@@ -101,8 +147,18 @@ function LaneRow({ lane, scale, y }: { readonly lane: Lane; readonly scale: Scal
       {lane.starts.filter(isLeft).map((start) => (
         <Start key={start.nominal} start={start} scale={scale} y={y} />
       ))}
+      {runs.map((startedAt) => (
+        <RunBar key={startedAt} startedAt={startedAt} scale={scale} y={y} />
+      ))}
     </g>
   );
+}
+
+/** Up to now, and never so short that nobody sees it. */
+function RunBar({ startedAt, scale, y }: { readonly startedAt: string; readonly scale: Scale; readonly y: number }) {
+  const to = scale.x(nowMs.value);
+  const from = Math.max(scale.left, Math.min(scale.x(instantOf(startedAt)), to - SHORTEST_RUN_PX));
+  return <rect class="running" x={from} y={y + 7} width={Math.max(2, to - from)} height={6} rx={2} />;
 }
 
 function Start({
@@ -133,27 +189,25 @@ function Start({
   );
 }
 
+const LANES: readonly Column[] = [
+  ["Job", "who"],
+  ["Starts", "why"],
+];
+
 /** The same as text. */
 export function LaneTable({ lanes }: { readonly lanes: readonly Lane[] }) {
   return (
     <details>
       <summary>As a table</summary>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Job</th>
-            <th scope="col">Starts</th>
-          </tr>
-        </thead>
-        <tbody>
-          {lanes.map((lane) => (
-            <tr key={lane.identity}>
-              <td class="who">{nameOf(lane)}</td>
-              <td>{lane.isFrequent ? "more than 48" : startsText(lane)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table columns={LANES}>
+        {lanes.map((lane) => (
+          <Line
+            key={lane.identity}
+            columns={LANES}
+            cells={[nameOf(lane), lane.isFrequent ? "more than 48" : startsText(lane)]}
+          />
+        ))}
+      </Table>
     </details>
   );
 }
@@ -170,25 +224,41 @@ const LOAD_BUCKETS = 288;
 
 /** Starts of five minutes each; what cron would do behind it, on the same scale. */
 export function Load({ forecast }: { readonly forecast: ForecastAnswer }) {
+  const [box, width] = useWidth(USUAL_PX);
+  const { left, drawnAt } = scaleOf(0, width);
   const chosen = gathered(forecast.chosen.counts);
   const nominal = gathered(forecast.nominal.counts);
   const most = Math.max(1, ...chosen, ...nominal);
+  const peak = Math.max(...chosen);
+  const areaOf = (values: readonly number[]): string => {
+    const step = (width - left - RIGHT) / values.length;
+    const y = (value: number): number => drawnAt + LOAD - 4 - (value / most) * (LOAD - 14);
+    const steps = values.map((value, at) => `V${y(value).toFixed(1)}H${(left + (at + 1) * step).toFixed(1)}`);
+    return `M${left} ${y(0)}${steps.join("")}V${y(0)}z`;
+  };
   return (
     <svg
-      class="wide"
-      viewBox={`0 0 ${WIDTH} ${LOAD}`}
+      ref={box}
+      viewBox={`0 0 ${width} ${LOAD + drawnAt}`}
+      height={LOAD + drawnAt}
       role="img"
-      aria-label={`Starts of five minutes, over the next 24 hours: at most ${Math.max(...chosen)}, and without windows ${Math.max(...nominal)}`}
+      aria-label={`Starts of five minutes, over the next 24 hours: at most ${peak}, and without windows ${Math.max(...nominal)}`}
     >
-      <text x={LEFT - 10} y={24} text-anchor="end">
-        starts in 5 min
-      </text>
-      <text x={LEFT - 10} y={40} text-anchor="end">
-        at most {Math.max(...chosen)}
-      </text>
-      <path class="behind" d={areaOf(nominal, most)} />
-      <path class="load" d={areaOf(chosen, most)} />
-      <path class="line" d={`M${LEFT} ${LOAD - 4}H${WIDTH - RIGHT}`} />
+      {drawnAt > 0 ? (
+        <text y={12}>starts in 5 min, at most {peak}</text>
+      ) : (
+        <>
+          <text x={left - 10} y={24} text-anchor="end">
+            starts in 5 min
+          </text>
+          <text x={left - 10} y={40} text-anchor="end">
+            at most {peak}
+          </text>
+        </>
+      )}
+      <path class="behind" d={areaOf(nominal)} />
+      <path class="load" d={areaOf(chosen)} />
+      <path class="line" d={`M${left} ${LOAD + drawnAt - 4}H${width - RIGHT}`} />
     </svg>
   );
 }
@@ -198,11 +268,4 @@ function gathered(counts: readonly number[]): readonly number[] {
   return Array.from({ length: Math.ceil(counts.length / size) }, (_, at) =>
     counts.slice(at * size, (at + 1) * size).reduce((sum, count) => sum + count, 0),
   );
-}
-
-function areaOf(values: readonly number[], most: number): string {
-  const step = (WIDTH - LEFT - RIGHT) / values.length;
-  const y = (value: number): number => LOAD - 4 - (value / most) * (LOAD - 14);
-  const steps = values.map((value, at) => `V${y(value).toFixed(1)}H${(LEFT + (at + 1) * step).toFixed(1)}`);
-  return `M${LEFT} ${LOAD - 4}${steps.join("")}V${LOAD - 4}z`;
 }

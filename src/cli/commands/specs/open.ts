@@ -7,7 +7,8 @@ export const OPEN: CommandSpec = {
   usage: "[OPTIONS]",
   details: `
 Prints a link to the page that 'krond start --web' serves. Whoever follows it first is logged in; it works once, for a
-minute. From another machine: 'ssh -L 7070:127.0.0.1:7070 HOST', and the same link there.
+minute. On a terminal of a desktop the browser opens it (by xdg-open). From another machine:
+'ssh -L 7070:127.0.0.1:7070 HOST', and the same link there.
 
   kron open --scope read`,
   options: [
