@@ -109,6 +109,6 @@ function toldUnion(schema: z.ZodUnion): Told {
   return { schema: z.union(own.map((each) => each.schema)), tell };
 }
 
-function camelCase(name: string): string {
+export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -3,6 +3,7 @@
  * it is told to the jobs as events. It knows which job an attempt belongs to for exactly as long as the job has it.
  */
 
+import type { ErrorCode } from "../../../core/base/errors/registry.js";
 import { decide } from "../../../core/decision/decide.js";
 import type { CompiledRule } from "../../../core/decision/model.js";
 import type { Holder, HolderKind } from "../../../core/state/ending.js";
@@ -25,7 +26,8 @@ import { Starts } from "./starts.js";
 /** How an attempt began, for the one who asked for it. */
 export type AttemptNews =
   | { readonly kind: "started"; readonly pid: number; readonly holder: HolderKind }
-  | { readonly kind: "failed"; readonly message: string };
+  /** `code`: it could not be made ready. */
+  | { readonly kind: "failed"; readonly message: string; readonly code?: ErrorCode };
 
 type EndEvent = Extract<ActivationEvent, { readonly type: "EXITED" | "LOST" }>;
 
@@ -107,7 +109,7 @@ export class Executor {
       this.#host.deliver(entry, { type: "READY", attemptId, holder: made.holder });
     } else {
       if (this.#mayMake) this.#host.report(made.code, made.message, this.#about(entry, "arm", periodId));
-      this.tellWatcher(attemptId, { kind: "failed", message: made.message });
+      this.tellWatcher(attemptId, { kind: "failed", message: made.message, code: made.code });
       this.#host.deliver(entry, { type: "FAILED", attemptId, code: made.code });
     }
     if (owned === undefined || isRefusal(made)) this.starts.settled(attemptId);
