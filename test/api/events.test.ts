@@ -96,7 +96,7 @@ describe("events", () => {
     expect(new Set(events(named)?.map(([event]) => event))).toEqual(new Set(["completed"]));
     expect(events(all)?.length).toBeGreaterThan(8);
     expect(one?.told[0]?.data.at).toMatch(/^2026-03-01T00:01:0\d(\.\d+)?Z$/);
-    for (const topics of ["schedule:", "COMPLETED", "a b", Array(33).fill("started").join(",")]) {
+    for (const topics of ["schedule:", "COMPLETED", "a b", "complete", Array(33).fill("started").join(",")]) {
       const { status, body } = await api.send("GET", `/api/v1/events?topics=${encodeURIComponent(topics)}`, { key });
       expect([status, body.errors[0].pointer]).toEqual([400, "/topics"]);
     }
@@ -161,6 +161,38 @@ describe("events", () => {
     await api.desk.world.pass(2 * MINUTE_MS);
     await own.first(heard + 1);
     expect(curious.told).toEqual([]);
+  });
+
+  test("names are spelled as everywhere, and to a tenant without the processes of the host", async () => {
+    const api = await deskApi();
+    await withEndpoints(api, "acme");
+    const [mine, host] = [(await api.key({ scope: "read" })).key, (await api.key({ tenant: null, scope: "read" })).key];
+    const [own, all] = await Promise.all([mine, host].map((key) => Follower.of(api.client, key, "started,completed")));
+    await api.desk.world.pass(2 * MINUTE_MS);
+    const heard = [await own?.first(2), await all?.first(2)].map((told) => told?.map(({ data }) => data.fields));
+    for (const fields of heard.flat()) expect(JSON.stringify(fields)).not.toMatch(/"[a-z]+_[a-z_]+":/);
+    const [ours, hosts] = heard;
+    expect(ours?.map((fields) => "pid" in fields)).toEqual([false, false]);
+    expect(hosts?.map((fields) => "pid" in fields)).toEqual([true, true]);
+    expect(ours?.[0]).toMatchObject({ attemptId: expect.any(String) });
+    expect(ours?.[1]).toMatchObject({ durationMs: expect.any(Number), success: true });
+  });
+
+  test("what is wrong with the host is told to the host alone, and a tenant hears what kind of trouble it is", async () => {
+    const message = "/srv/kron/secret.key is not there: copy it here from another node";
+    const refusal = { code: "secret-unreadable", message } as const;
+    const api = await deskApi({ answer: () => ({ refusal }) });
+    const [ours] = await withEndpoints(api, "acme");
+    const [mine, host] = [(await api.key({})).key, (await api.key({ tenant: null, scope: "write" })).key];
+    const [own, all] = await Promise.all([mine, host].map((key) => Follower.of(api.client, key, "error")));
+    const refused = await api.send("POST", `/api/v1/endpoints/${ours?.id}/run`, { key: mine, body: {} });
+    const plain = "a secret, certificate or file of variables cannot be read or used";
+    expect([refused.status, refused.body.detail]).toEqual([409, plain]);
+    const schedule = encodeURIComponent(`endpoint:acme/${ours?.jobId}/${ours?.id}`);
+    const told = await api.send("POST", `/api/v1/schedules/${schedule}/run`, { key: host, body: {} });
+    expect(told.body.detail).toBe(message);
+    expect((await own?.first(1))?.[0]?.data).toMatchObject({ code: "secret-unreadable", message: plain });
+    expect((await all?.first(1))?.[0]?.data).toMatchObject({ code: "secret-unreadable", message });
   });
 
   test("a stream ends when its key does", async () => {

@@ -3,8 +3,6 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -13,6 +11,7 @@ import { routeOf } from "../../src/api/http/routes.js";
 import type { Operation } from "../../src/operations/operation.js";
 import { OPERATIONS } from "../../src/operations/registry.js";
 import { job } from "../support/place.js";
+import { type ApiDocument, type Documented, judgeOf } from "./support/answers.js";
 import { apiDaemon } from "./support/daemon.js";
 import { type Receiver, receiverOf, samples, thingsOf } from "./support/routes.js";
 
@@ -20,23 +19,7 @@ const IDENTITY = "t/good";
 const daemon = apiDaemon({ jobs: `${job(IDENTITY, "true")}http: { allow: ["127.0.0.1"] }\n` });
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
-interface Documented {
-  readonly operationId: string;
-  readonly parameters: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly schema?: { readonly description?: string };
-  }[];
-  readonly responses: Readonly<Record<string, { readonly content?: Record<string, { readonly schema: object }> }>>;
-}
-
-interface Document {
-  readonly openapi: string;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, object>> };
-}
-
-let document: Document;
+let document: ApiDocument;
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await receiverOf();
@@ -64,7 +47,7 @@ describe("the document", () => {
 
   test("what is said of a field is said of it in an address too", () => {
     const operations = OPERATIONS.filter(({ name }) => name === "endpoints.run" || name === "endpoints.list");
-    const { paths } = openApiOf((operations as unknown as readonly Operation[]).map(routeOf)) as unknown as Document;
+    const { paths } = openApiOf((operations as unknown as readonly Operation[]).map(routeOf)) as unknown as ApiDocument;
     const told = Object.values(paths)
       .flatMap((methods) => Object.values(methods))
       .flatMap(({ parameters }) => parameters.map(({ name, schema }) => [name, schema?.description]));
@@ -80,36 +63,10 @@ describe("the document", () => {
   });
 });
 
-/** Answers with its names as the document has them, each told by a schema that takes nothing else. */
-function judge() {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  (addFormats as unknown as (it: Ajv2020) => void)(ajv);
-  ajv.addSchema({ $id: "https://kron.test/document", components: closed(document.components) });
-  const byId = new Map(documented().map((operation) => [operation.operationId, operation]));
-  return (op: string, status: number, body: unknown): unknown => {
-    const answer = byId.get(op)?.responses[`${status}`];
-    if (answer === undefined) return `${status} is not documented`;
-    const schema = answer.content?.["application/json"]?.schema as { readonly $ref: string } | undefined;
-    if (schema === undefined) return body === null ? null : "an answer where none is documented";
-    const validate = ajv.compile({ $ref: `https://kron.test/document${schema.$ref}` });
-    return validate(body) ? null : validate.errors;
-  };
-}
-
-/** What is not written there is not answered: for this test an answer may not have more in it. */
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed);
-  if (typeof value !== "object" || value === null) return value;
-  const own = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, closed(inner)]));
-  const isObject =
-    own["type"] === "object" && own["properties"] !== undefined && own["additionalProperties"] === undefined;
-  return isObject ? { ...own, additionalProperties: false } : own;
-}
-
 describe("every answer", () => {
   test("is what the document says", async () => {
     const things = await thingsOf(daemon, "acme", receiver.url);
-    const isRight = judge();
+    const isRight = judgeOf(document);
     const [host, tenant] = [await daemon.key(null, "admin"), await daemon.key("acme", "admin")];
     const wrong: unknown[] = [];
     for (const { op, method, path: url, body } of samples(things, IDENTITY).filter(
@@ -117,7 +74,7 @@ describe("every answer", () => {
     )) {
       const key = OPERATIONS.some(({ name, of }) => name === op && of === "host") ? host.key : tenant.key;
       const reply = await daemon.send(method, `/api/v1${url}`, { key, body });
-      const found = isRight(op, reply.status, reply.text === "" ? null : reply.body);
+      const found = isRight(method, `/api/v1${url}`, reply.status, reply.text === "" ? null : reply.body);
       if (found !== null) wrong.push([op, reply.status, reply.text, found]);
     }
     expect(wrong).toEqual([]);

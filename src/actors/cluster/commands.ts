@@ -3,6 +3,7 @@
  * read by these shapes like anything that comes from outside: another version of the program may have written it.
  */
 import { z } from "zod";
+import { type ErrorCode, isErrorCode } from "../../core/base/errors/registry.js";
 import { HINT_KINDS } from "../../core/governor/hint.js";
 import { storedDefinition } from "../../core/job/stored.js";
 import { OUTCOMES } from "../../core/state/document.js";
@@ -60,7 +61,12 @@ export const RUN_NOW = command({
       pid: z.int(),
       holder: z.enum(HOLDER_KINDS),
     }),
-    z.strictObject({ ok: z.literal(false), message: z.string(), isBusy: z.literal(true).exactOptional() }),
+    z.strictObject({
+      ok: z.literal(false),
+      message: z.string(),
+      isBusy: z.literal(true).exactOptional(),
+      code: z.custom<ErrorCode>((code) => typeof code === "string" && isErrorCode(code)).exactOptional(),
+    }),
   ]),
   isRepeatable: false,
   run: (to: Supervisor, input): Promise<RunNowResult> => to.runNow(input.identity, input.onlyIfIdle),

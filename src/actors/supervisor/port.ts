@@ -4,6 +4,7 @@
  */
 
 import type { KronError } from "../../core/base/errors/kron-error.js";
+import type { ErrorCode } from "../../core/base/errors/registry.js";
 import type { Settings } from "../../core/config/settings.js";
 import type { RecordVersions } from "../../core/decision/record.js";
 import type { HintsInForce } from "../../core/governor/governor.js";
@@ -222,8 +223,8 @@ export type RunNowResult =
       readonly pid: number;
       readonly holder: HolderKind;
     }
-  /** `isBusy`: it was to run only while nothing of the job does, and something did. */
-  | { readonly ok: false; readonly message: string; readonly isBusy?: true };
+  /** `isBusy`: it was to run only while nothing of the job does, and something did. `code`: it could not be made ready. */
+  | { readonly ok: false; readonly message: string; readonly isBusy?: true; readonly code?: ErrorCode };
 
 export interface Supervisor {
   /** Recovery, then planning; resolves when scheduling has begun. Rejects with a KronError that refuses the start. */

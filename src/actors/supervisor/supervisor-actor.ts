@@ -39,6 +39,7 @@ import type { RunPlace } from "./run/arm-request.js";
 import type { AwayEnd, ElsewhereRun, EndAnswer, NodeNews } from "./run/away.js";
 import { SupervisorCore } from "./run/core.js";
 import { RunsElsewhere } from "./run/elsewhere.js";
+import type { AttemptNews } from "./run/executor.js";
 import { Schedule } from "./run/schedule.js";
 import { Boot } from "./start/boot.js";
 import { fenceAfterFailover } from "./start/failover.js";
@@ -50,6 +51,10 @@ import type { JobObject } from "./write/contribution.js";
 /** S36. */
 const ALIVE_EVERY_MS = 30 * SECOND_MS;
 const BUSY = { ok: false, message: "something of the job is running already", isBusy: true } as const;
+
+function notBegun({ message, code }: Extract<AttemptNews, { readonly kind: "failed" }>): RunNowResult {
+  return { ok: false, message, ...(code === undefined ? {} : { code }) };
+}
 
 export function createSupervisor(ports: SupervisorPorts): Supervisor {
   return new SupervisorActor(ports);
@@ -161,7 +166,7 @@ class SupervisorActor implements Supervisor {
     return new Promise((resolve, reject) => {
       this.#core.executor.watch(attemptId, (news) => {
         if (news.kind === "failed" && (wasBusy || isBusy())) resolve(BUSY);
-        else if (news.kind === "failed") resolve({ ok: false, message: news.message });
+        else if (news.kind === "failed") resolve(notBegun(news));
         else resolve({ ok: true, slot: formatInstant(slotAt), attemptId, pid: news.pid, holder: news.holder });
       });
       const judged = () => {

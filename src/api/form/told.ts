@@ -16,7 +16,18 @@ export interface Told {
 type Tell = (value: unknown) => unknown;
 
 export function toldBy({ output, http }: Operation): Told {
-  return told(http.form?.gives ?? output);
+  const gives = http.form?.gives ?? output;
+  return told(http.isPaged === true ? paged(gives) : gives);
+}
+
+const PAGED = new WeakMap<z.ZodType, z.ZodType>();
+
+/** Where a page goes on is told sealed, whatever it is within. */
+function paged(schema: z.ZodType): z.ZodType {
+  if (!(schema instanceof z.ZodObject)) throw new Error("invariant broken: a page is no object");
+  const known = PAGED.get(schema) ?? schema.extend({ next: z.string().nullable() });
+  PAGED.set(schema, known);
+  return known;
 }
 
 /** What several operations answer is one schema here too. */
@@ -98,6 +109,6 @@ function toldUnion(schema: z.ZodUnion): Told {
   return { schema: z.union(own.map((each) => each.schema)), tell };
 }
 
-function camelCase(name: string): string {
+export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

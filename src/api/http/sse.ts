@@ -4,14 +4,14 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../actors/clock.js";
-import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
+import { SUPERVISOR_EVENTS, type SupervisorEvent } from "../../actors/supervisor/write/events.js";
 import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import { matchesGlob } from "../../core/job/identity-glob.js";
-import { formatInstant } from "../../core/time/instant.js";
 import { isGone } from "./answer.js";
 import { Attention, nobodyElse } from "./attention.js";
 import { ClientGone } from "./body.js";
 import { EventIds } from "./event-ids.js";
+import { eventText, type Listener } from "./event-text.js";
 import { HttpProblem, retryAfter } from "./problem.js";
 
 export const STREAM_LIMITS = {
@@ -38,13 +38,15 @@ export interface Topics {
 
 export function readTopics(text: string): Topics {
   const topics = text.split(",").filter((topic) => topic !== "");
-  const wrong = topics.find(
-    (topic) => topic.length > STREAM_LIMITS.topicChars || !/^(?:[a-z_]+$|schedule:.)/.test(topic),
-  );
+  const wrong = topics.find((topic) => topic.length > STREAM_LIMITS.topicChars || !isTopic(topic));
   if (wrong !== undefined) throw wrongTopic(`"${wrong.slice(0, 80)}" is no topic`);
   if (topics.length > STREAM_LIMITS.topics) throw wrongTopic(`more than ${STREAM_LIMITS.topics} topics`);
   const patterns = topics.filter((topic) => topic.startsWith(SCHEDULE)).map((topic) => topic.slice(SCHEDULE.length));
   return { names: new Set(topics.filter((topic) => !topic.startsWith(SCHEDULE))), patterns };
+}
+
+function isTopic(topic: string): boolean {
+  return SUPERVISOR_EVENTS.some((name) => name === topic) || (topic.startsWith(SCHEDULE) && topic !== SCHEDULE);
 }
 
 export function isAbout({ names, patterns }: Topics, { event, identity }: SupervisorEvent): boolean {
@@ -65,7 +67,7 @@ function wrongTopic(message: string): HttpProblem {
 }
 
 class Remembered {
-  #text: string | null = null;
+  readonly #texts = new Map<Listener, string>();
 
   constructor(
     readonly number: number,
@@ -73,10 +75,13 @@ class Remembered {
   ) {}
 
   /** As it goes out, written once however many follow. */
-  text(ids: EventIds): string {
+  text(ids: EventIds, to: Listener): string {
     const { event, number } = this;
-    this.#text ??= `id: ${ids.write(number)}\nevent: ${event.event}\ndata: ${JSON.stringify(dataOf(event))}\n\n`;
-    return this.#text;
+    const known = this.#texts.get(to);
+    if (known !== undefined) return known;
+    const text = `id: ${ids.write(number)}\nevent: ${event.event}\ndata: ${eventText(event, to)}\n\n`;
+    this.#texts.set(to, text);
+    return text;
   }
 }
 
@@ -186,7 +191,7 @@ export class EventStreams {
   #write(stream: Stream, told: Remembered): void {
     const { response, tenant, topics } = stream;
     if (!isOf(tenant, told.event) || !isAbout(topics, told.event)) return;
-    response.write(told.text(this.#ids));
+    response.write(told.text(this.#ids, tenant === null ? "host" : "tenant"));
     this.#endIfSlow(stream);
   }
 
@@ -218,18 +223,4 @@ export class EventStreams {
     const again = this.#streams.size > 0;
     this.#keepAlive = again ? this.#clock.after(STREAM_LIMITS.keepAliveMs, () => void this.#beat()) : null;
   }
-}
-
-function dataOf({ at, event, level, identity, periodId, error, fields }: SupervisorEvent): Record<string, unknown> {
-  const endpoint = identity === undefined ? null : endpointName(identity);
-  return {
-    at: formatInstant(at),
-    event,
-    level,
-    ...(identity === undefined ? {} : { identity }),
-    ...(endpoint === null ? {} : { jobId: endpoint.jobId, endpointId: endpoint.endpointId }),
-    ...(periodId === undefined ? {} : { periodId }),
-    ...(error === undefined ? {} : { code: error.code, message: error.message }),
-    ...(fields === undefined ? {} : { fields }),
-  };
 }

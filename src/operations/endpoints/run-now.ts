@@ -1,6 +1,7 @@
 /** An endpoint run now, beside its schedule; whoever wants to know what came of it may wait a while. */
 import { z } from "zod";
 import type { RunNowResult } from "../../actors/supervisor/port.js";
+import { ERRORS } from "../../core/base/errors/registry.js";
 import { knownInstant, SECOND_MS } from "../../core/time/instant.js";
 import { type Caller, OperationError, tenantOperation } from "../operation.js";
 import type { Acting } from "../ports.js";
@@ -50,10 +51,11 @@ export const RUN_ENDPOINT = tenantOperation({
       .meta({ description: "For so many seconds the answer waits for the end of the run, and has it then." }),
   }),
   output: TRIGGERED,
-  run: async (request, ports, { tenant }): Promise<Triggered> => {
+  run: async (request, ports, caller): Promise<Triggered> => {
+    const { tenant } = caller;
     const endpoint = await endpointOf(ports, tenant, request.endpointId);
     const started = await ports.supervisor.runNow(identityIn(tenant, endpoint), request.ifIdle);
-    if (!started.ok) throw await notStarted(ports, tenant, started);
+    if (!started.ok) throw await notStarted(ports, caller, started);
     const { slot } = started;
     const { id, jobId } = endpoint;
     return { runId: runIdOf({ jobId, endpointId: id, at: knownInstant(slot), source: SOURCE }), slot, run: null };
@@ -96,10 +98,16 @@ async function endOf(
 
 async function notStarted(
   { quotas, now }: Acting,
-  tenant: string,
-  { message, isBusy }: Extract<RunNowResult, { readonly ok: false }>,
+  { tenant, keyId }: Caller,
+  refused: Extract<RunNowResult, { readonly ok: false }>,
 ): Promise<OperationError> {
-  const refusal = isBusy === true ? null : await quotas.refusal(tenant);
-  if (refusal === null) return new OperationError("refused", message);
-  return new OperationError("exhausted", message, undefined, { retryAfterMs: refusal.retryAt - now() });
+  const refusal = refused.isBusy === true ? null : await quotas.refusal(tenant);
+  if (refusal !== null)
+    return new OperationError("exhausted", refused.message, undefined, { retryAfterMs: refusal.retryAt - now() });
+  return new OperationError("refused", keyId === null ? refused.message : plainly(refused));
+}
+
+/** Without what only the host is to know: what its resolver has found, where its files lie, how it was started. */
+function plainly({ code, message }: Extract<RunNowResult, { readonly ok: false }>): string {
+  return code === undefined ? message : ERRORS[code].meaning;
 }

@@ -40,11 +40,15 @@ export function placeOf(tenant: string, { jobId, endpointId, at, source }: RunNa
   return { identity: endpointIdentity({ tenant, jobId, endpointId }), at, kind };
 }
 
-export function runAnswer(of: { readonly jobId: string; readonly endpointId: string }, entry: RunEntry): RunAnswer {
+export function runAnswer(
+  { jobId, endpointId }: { readonly jobId: string; readonly endpointId: string },
+  entry: RunEntry,
+): RunAnswer {
   const { ending, startedAt, endedAt, source } = entry;
   return {
-    id: runIdOf({ ...of, at: entry.at, source }),
-    ...of,
+    id: runIdOf({ jobId, endpointId, at: entry.at, source }),
+    jobId,
+    endpointId,
     status: ending === null ? "running" : endedResultOf(ending),
     source: sourceName(source),
     scheduledFor: formatInstant(entry.at),

@@ -1,6 +1,7 @@
 /** Requests as they go over the wire: nothing between the test and the API mends, repeats or follows anything. */
 import * as http from "node:http";
 import * as https from "node:https";
+import { mustBeAsDocumented } from "./answers.js";
 
 export interface Wish {
   readonly key?: string;
@@ -59,7 +60,11 @@ export function apiClient({ ca, ...place }: ClientPlace): ApiClient {
       request.end(bytes);
     });
   return {
-    send: async (method, path, wish = {}) => answered(await begin(method, path, wish)),
+    send: async (method, path, wish = {}) => {
+      const reply = await answered(await begin(method, path, wish));
+      mustBeAsDocumented(method, path, reply.status, reply.text === "" ? null : reply.body);
+      return reply;
+    },
     open: (path, wish = {}) => begin("GET", path, wish),
     close: () => agent.destroy(),
   };

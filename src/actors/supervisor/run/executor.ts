@@ -3,6 +3,7 @@
  * it is told to the jobs as events. It knows which job an attempt belongs to for exactly as long as the job has it.
  */
 
+import type { ErrorCode } from "../../../core/base/errors/registry.js";
 import { decide } from "../../../core/decision/decide.js";
 import type { CompiledRule } from "../../../core/decision/model.js";
 import type { Holder, HolderKind } from "../../../core/state/ending.js";
@@ -25,7 +26,8 @@ import { Starts } from "./starts.js";
 /** How an attempt began, for the one who asked for it. */
 export type AttemptNews =
   | { readonly kind: "started"; readonly pid: number; readonly holder: HolderKind }
-  | { readonly kind: "failed"; readonly message: string };
+  /** `code`: it could not be made ready. */
+  | { readonly kind: "failed"; readonly message: string; readonly code?: ErrorCode };
 
 type EndEvent = Extract<ActivationEvent, { readonly type: "EXITED" | "LOST" }>;
 
@@ -110,7 +112,7 @@ export class Executor {
   }
 
   #refused(entry: JobEntry, { attemptId, periodId }: EffectParams["arm"], { code, message }: ArmRefusal): void {
-    this.tellWatcher(attemptId, { kind: "failed", message });
+    this.tellWatcher(attemptId, { kind: "failed", message, code });
     if (this.#mayMake) {
       this.#host.report(code, message, this.#about(entry, "arm", periodId));
       this.#host.deliver(entry, { type: "FAILED", attemptId, code });

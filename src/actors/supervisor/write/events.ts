@@ -13,38 +13,40 @@ import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
 import { gapDetail, missedDetail, pauseContent, retryFields } from "./ledger-text.js";
 import { runFailure } from "./run-failure.js";
 
-export type SupervisorEventName =
-  | "decision"
-  | "reschedule"
-  | "trigger"
-  | "started"
-  | "completed"
-  | "skipped_concurrency"
-  | "skipped"
-  | "missed_deadline"
-  | "unschedulable"
-  | "replaced"
-  | "clock_jump"
-  | "config_reloaded"
-  | "state_recovered"
-  | "failover_fenced"
-  | "state_ahead_of_clock"
-  | "periods_not_evaluated"
-  | "before_definition"
-  | "paused"
-  | "resumed"
-  | "hint_set"
-  | "hint_ended"
-  | "retry_planned"
-  | "retry_dropped"
-  | "boot"
-  | "not_started"
-  | "removed"
-  | "adopted"
-  | "node_lost"
-  | "claim_refused"
-  | "error"
-  | "fatal";
+export const SUPERVISOR_EVENTS = [
+  "decision",
+  "reschedule",
+  "trigger",
+  "started",
+  "completed",
+  "skipped_concurrency",
+  "skipped",
+  "missed_deadline",
+  "unschedulable",
+  "replaced",
+  "clock_jump",
+  "config_reloaded",
+  "state_recovered",
+  "failover_fenced",
+  "state_ahead_of_clock",
+  "periods_not_evaluated",
+  "before_definition",
+  "paused",
+  "resumed",
+  "hint_set",
+  "hint_ended",
+  "retry_planned",
+  "retry_dropped",
+  "boot",
+  "not_started",
+  "removed",
+  "adopted",
+  "node_lost",
+  "claim_refused",
+  "error",
+  "fatal",
+] as const;
+export type SupervisorEventName = (typeof SUPERVISOR_EVENTS)[number];
 
 export type SupervisorComponent = "scheduler" | "executor" | "policy" | "persist" | "config";
 
