@@ -5,7 +5,7 @@ import { assertNever } from "../core/base/result.js";
 import type { CompiledRule, Decision } from "../core/decision/model.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
 import type { RetryRule, StopRule } from "../core/job/definition.js";
-import type { SlotOccasion } from "../core/period/occasion.js";
+import type { OccasionSource, SlotOccasion } from "../core/period/occasion.js";
 import { isPaused, type RunKey } from "../core/period/policy.js";
 import type { Aftermath } from "../core/state/aftermath.js";
 import { noteBoot } from "../core/state/boot.js";
@@ -80,10 +80,10 @@ export type RecordEvent =
   /** S51: its last instant has come. */
   | { readonly type: "STOPPED"; readonly stop: StopRule; readonly now: EpochMs }
   | { readonly type: "RETRY_DROPPED"; readonly now: EpochMs }
-  /** S46. */
+  /** S24, S46. */
   | {
       readonly type: "START_FAILED";
-      readonly source: string;
+      readonly source: OccasionSource;
       readonly slotAt: EpochMs;
       readonly code: ErrorCode;
       readonly now: EpochMs;

@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { type LostTime, missedCause } from "../core/period/cause.js";
-import { isRetryDue, retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
+import { isPast, isRetryDue, retryAt, startLimitAfterReplace } from "../core/period/lateness.js";
 import { isOwnSource, type Occasion } from "../core/period/occasion.js";
 import { triedUntilAt, type Verdict } from "../core/period/policy.js";
 import { standingOf } from "../core/state/document.js";
@@ -143,12 +143,14 @@ export function failStart(draft: Draft, code: ErrorCode): void {
   const limitAt = triedUntilAt(occasion, draft.scope.policy, period.context.heldUntilAt);
   const dueAgainAt = retryAt(period.context.failures + 1, limitAt, moment.now);
   draft.tellPeriod({ type: "START_FAILED", code, retryAt: dueAgainAt });
-  if (!Number.isFinite(limitAt) && !isReplaced(draft)) noteFailure(draft, occasion, code);
+  // What is not tried again is missed by then, and says it itself.
+  if (!isPast(limitAt, dueAgainAt) && !isReplaced(draft)) noteFailure(draft, occasion, code);
 }
 
-/** S46: a period says it when it is missed. A slot never is: it is told when its starts begin to fail, and of another cause. */
-function noteFailure(draft: Draft, { source, slotAt }: Occasion, code: ErrorCode): void {
-  if (isStartFailureKnown(draft.document, source, code)) return;
+/** S24, S46: told when its starts begin to fail, and of another cause; not of each start. */
+function noteFailure(draft: Draft, occasion: Occasion, code: ErrorCode): void {
+  if (isStartFailureKnown(draft.document, occasion, code)) return;
+  const { source, slotAt } = occasion;
   draft.tellJob({ type: "START_FAILED", source, slotAt, code, now: draft.moment.now });
 }
 

@@ -13,6 +13,7 @@ import { isPaused, passedOverReason } from "../core/period/policy.js";
 import { isRetryWanted } from "../core/period/retried.js";
 import type { Aftermath } from "../core/state/aftermath.js";
 import { standingOf } from "../core/state/document.js";
+import { startFailureOn } from "../core/state/start-failure.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { Elder } from "./activation.js";
 import { resolve } from "./advance.js";
@@ -249,10 +250,13 @@ function nextPeriodOf(draft: Draft): CronOccasion | null {
   return cronOccasion(decision);
 }
 
+/** S24: what was tried already, by a daemon before this one, is told so. */
 function live(draft: Draft, occasion: Occasion, heldUntilAt: EpochMs | null): void {
+  const failure = startFailureOn(draft.document, occasion);
+  const failures = failure === null ? 0 : 1;
   draft.period = resolve(draft.engine.period, {
     value: "planned",
-    context: { occasion, heldUntilAt, verdict: null, failures: 0, failure: null, retryAt: null, ending: null },
+    context: { occasion, heldUntilAt, verdict: null, failures, failure, retryAt: null, ending: null },
   });
   draft.tellJob({ type: "PLANNED" });
 }
@@ -261,8 +265,7 @@ function live(draft: Draft, occasion: Occasion, heldUntilAt: EpochMs | null): vo
 function noteGap(draft: Draft, gap: PeriodGap): void {
   if (draft.notedGapAt === null || gap.lastAt > draft.notedGapAt) {
     const { identity } = draft.scope.compiled.rule;
-    const reason = gapCause(gap, draft.lostToGap);
-    const about = { identity, ...gap, ...(reason === null ? {} : { reason }), at: draft.moment.now };
+    const about = { identity, ...gap, ...gapCause(gap, draft.lostToGap), at: draft.moment.now };
     draft.tellJob({ type: "NOTED", fact: { kind: "periods_not_evaluated", ...about } });
     draft.noteGap(gap);
   }

@@ -27,6 +27,7 @@ import { Draft, type Ended, idOf, type Moment } from "./draft.js";
 import type { OutwardEffect } from "./effects.js";
 import { ENGINE, type Engine } from "./engine.js";
 import { apply, dropLive, evaluate, failStart, startIfCleared } from "./judge.js";
+import { closeLeftOpen } from "./left-open.js";
 import { successorDueAt, take } from "./plan.js";
 import { aftermathOfHints, endForGood, endHints, endPause, expireHints, hint, resume } from "./stand-ins.js";
 
@@ -120,6 +121,7 @@ export function isHeldByPerson(document: StateDocument, event: ActivationEvent, 
 const LEAVES_PAUSE: ReadonlySet<ActivationEvent["type"]> = new Set(["REMOVE", "RESUME"]);
 
 function receive(draft: Draft, event: ActivationEvent): void {
+  closeLeftOpen(draft, event.type === "RESUME");
   if (!LEAVES_PAUSE.has(event.type)) {
     endPause(draft);
   }

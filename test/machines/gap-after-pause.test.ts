@@ -33,7 +33,7 @@ function lostUntil(untilAt: string, cause: LostTime["cause"]): LostTime {
 const NINE_THIRTY = "2026-03-01T09:30:00Z";
 
 test.each([
-  ["down", null],
+  ["down", "down"],
   ["stalled", "stalled"],
 ] as const)("S17: a pause that ended while the daemon was %s: the rest is told as %s", (cause, reason) => {
   const plot = { rule: { schedule: "0 * * * *" }, document: pausedUntil("2026-03-01T03:00:00Z") };
@@ -45,7 +45,7 @@ test.each([
 
 test("S17: of a pause that catches up and a time after it in which nobody was there, the later one counts", () => {
   const plot = { rule: { schedule: "0 * * * *" }, document: pausedUntil("2026-03-01T03:00:00Z", true) };
-  expect(gapsOnReturn(plot, NINE_THIRTY, [lostUntil(NINE_THIRTY, "down")])).toEqual([[1, 8, 8, null]]);
+  expect(gapsOnReturn(plot, NINE_THIRTY, [lostUntil(NINE_THIRTY, "down")])).toEqual([[1, 8, 8, "down"]]);
   expect(gapsOnReturn(plot, "2026-03-01T03:30:00Z", [])).toEqual([[1, 2, 2, "paused"]]);
 });
 

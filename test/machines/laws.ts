@@ -22,7 +22,30 @@ export function outcomesAfter({ bounds }: Setting, world: World, { facts }: Writ
   return outcomes;
 }
 
-export function commitViolation({ bounds }: Setting, before: World, after: World, { facts }: Write): string | null {
+/** S24: what was tried and could not be started was evaluated, and is tried no more once it is handled. */
+function triedViolation(before: World, after: World, { facts }: Write): string | null {
+  const { StartFailure: left } = after.disk;
+  if (left?.Source === "cron" && left.Slot <= after.disk.LastHandledPeriodID) {
+    return `${left.Slot} is handled, and on record as one that is being tried`;
+  }
+  const { StartFailure: tried } = before.disk;
+  if (tried?.Source !== "cron") return null;
+  const triedAt = Date.parse(tried.Slot);
+  for (const fact of facts) {
+    if (fact.kind === "periods_not_evaluated" && fact.firstAt <= triedAt && triedAt <= fact.lastAt) {
+      return `${tried.Slot} was tried, and is told as one that nobody looked at`;
+    }
+    if (fact.kind !== "outcome" || fact.periodId !== tried.Slot || fact.outcome !== "missed") continue;
+    if (fact.reason !== `not_started:${tried.Code}` && fact.reason !== "late_start") {
+      return `${tried.Slot} could not be started for ${tried.Code}, and was missed for ${fact.reason}`;
+    }
+  }
+  return null;
+}
+
+export function commitViolation(setting: Setting, before: World, after: World, write: Write): string | null {
+  const { bounds } = setting;
+  const { facts } = write;
   for (const fact of facts) {
     if (fact.kind === "outcome" && (before.outcomes[fact.periodId] ?? NOT_EVALUATED) !== NOT_EVALUATED) {
       return `second outcome of ${fact.periodId}`;
@@ -35,7 +58,7 @@ export function commitViolation({ bounds }: Setting, before: World, after: World
   const silent = periodsOf(bounds)
     .map(formatInstant)
     .find((period) => period <= last && !(period in after.outcomes));
-  return silent === undefined ? null : `${silent} was passed over in silence`;
+  return silent === undefined ? triedViolation(before, after, write) : `${silent} was passed over in silence`;
 }
 
 /** S40: a manual run at the instant of a period is not that period. */

@@ -138,14 +138,14 @@ describe("not created, not executed (S24)", () => {
 
   test("the period is not handled; retried after 1 s, 2 s, 4 s with the same decision; missed when the deadline has passed", () => {
     const job = failing(10_000);
-    expect(fail(job, T10, "a1")).toEqual([]);
+    expect(fail(job, T10, "a1")).toEqual(["persist start_failed"]);
     expect([job.document.LastHandledPeriodID, job.wakeAt]).toEqual([
       HANDLED_9.LastHandledPeriodID,
       "2026-03-01T10:00:01Z",
     ]);
     expect(job.wake("2026-03-01T10:00:00.999Z")).toEqual([]);
     expect(job.wake("2026-03-01T10:00:01Z")).toEqual([`arm a2 period ${T10}`]);
-    fail(job, "2026-03-01T10:00:01Z", "a2");
+    expect(fail(job, "2026-03-01T10:00:01Z", "a2")).toEqual([]);
     expect(job.wakeAt).toBe("2026-03-01T10:00:03Z");
     job.wake("2026-03-01T10:00:03Z");
     fail(job, "2026-03-01T10:00:03Z", "a3");
@@ -159,7 +159,8 @@ describe("not created, not executed (S24)", () => {
 
   test("deadline 0: missed after the first failure", () => {
     const job = failing(0);
-    fail(job, "2026-03-01T10:00:00.100Z", "a1");
+    // It is not tried again: what is put on record is that it is missed.
+    expect(fail(job, "2026-03-01T10:00:00.100Z", "a1")).toEqual([]);
     expect(job.wakeAt).toBe("2026-03-01T10:00:01Z");
     expect(job.wake("2026-03-01T10:00:01Z")).toEqual(["persist missed(not_started:command-not-found)"]);
   });
@@ -172,11 +173,11 @@ describe("not created, not executed (S24)", () => {
     expect(job.document.LastHandledPeriodID).toBe(T10);
   });
 
-  test("S13: still open when the next becomes eligible: missed, superseded, and the next is evaluated in the same step", () => {
+  test("S13: still open when the next becomes eligible: missed, and the next is evaluated in the same step", () => {
     const job = failing(5 * 3_600_000);
     fail(job, "2026-03-01T10:59:59.500Z", "a1");
     expect(job.wakeAt).toBe(T11);
-    expect(job.wake(T11)).toEqual(["persist missed(superseded)", `arm a2 period ${T11}`]);
+    expect(job.wake(T11)).toEqual(["persist missed(not_started:command-not-found)", `arm a2 period ${T11}`]);
   });
 
   test("S23: the gate ends while its claim is written: no GO; the claim gets an ending", () => {
@@ -260,7 +261,7 @@ describe("concurrency", () => {
     const job = running("replace", 1000);
     job.wake(T11);
     job.exited(T11, "a1", null);
-    expect(job.tell(T11, { type: "TERMINATED", attemptId: "a1", isGone: false })).toEqual([]);
+    expect(job.tell(T11, { type: "TERMINATED", attemptId: "a1", isGone: false })).toEqual(["persist start_failed"]);
     expect([job.live, job.document.LastHandledPeriodID]).toEqual([`${T11} eligible.retrying`, T10]);
     expect(job.wake("2026-03-01T11:00:01Z")).toEqual(["terminate a1 replaced"]);
     job.tell("2026-03-01T11:00:01Z", { type: "TERMINATED", attemptId: "a1", isGone: false });

@@ -165,8 +165,7 @@ export class Notices implements NoticeWriter {
     const before = this.#troubles.get(identity) ?? null;
     const { trouble, ...what } = occasionsOf(happening, before, awaitedBy(notify));
     if (trouble === null) notes.push(...this.#forget(this.#troubles, TROUBLE_PREFIX, identity));
-    else if (trouble.kind !== before?.kind || trouble.counted?.failures !== before.counted?.failures)
-      notes.push(this.#trouble(identity, trouble));
+    else if (before === null || isOther(trouble, before)) notes.push(this.#trouble(identity, trouble));
     return toldBy(notify, what).map(({ rule, occasion }, index) => {
       const { attemptId, at, periodId } = happening;
       const id = idOf(identity, occasion, `${attemptId ?? periodId}/${at}`, index);
@@ -204,6 +203,12 @@ export class Notices implements NoticeWriter {
   #forget(known: Map<string, unknown>, prefix: string, identity: string): readonly JobNote[] {
     return known.delete(identity) ? [{ identity, key: noteKey(prefix, identity), text: null }] : [];
   }
+}
+
+/** Since when it has been one does not change while it is one. */
+function isOther(one: Trouble, other: Trouble): boolean {
+  const isSame = one.kind === other.kind && one.isUnstartable === other.isUnstartable;
+  return !isSame || one.counted?.failures !== other.counted?.failures;
 }
 
 type TroubleNote = Trouble & { readonly identity: string };

@@ -23,6 +23,8 @@ export interface Trouble {
   readonly sinceAt: EpochMs;
   /** So many runs in a row have failed, and somebody waits for more of them. Absent: everybody was told. */
   readonly counted?: Counted;
+  /** S24: that it cannot be started was told, and no run has begun since. Absent: no. */
+  readonly isUnstartable?: true;
 }
 
 interface Counted {
@@ -160,7 +162,7 @@ export function occasionsOf(
   const counted = trouble?.counted === undefined ? {} : { counted: { ...trouble.counted, failures: ALL } };
   switch (kind) {
     case "started":
-      return { occasions: ["start"], isRepeated: false, trouble };
+      return { occasions: ["start"], isRepeated: false, trouble: startable(trouble) };
     case "succeeded": {
       const recovered = trouble === null ? [] : (["recovered"] as const);
       return { occasions: [...recovered, "success", "output"], isRepeated: false, trouble: null, ...counted };
@@ -168,19 +170,34 @@ export function occasionsOf(
     case "failed":
       return failed(at, trouble, awaited);
     case "not_started":
-      // S46: nothing has run, so that there is nothing that it could have printed.
-      return {
-        occasions: ["failure"],
-        isRepeated: trouble?.kind === "failure",
-        trouble: into("failure", at, trouble),
-        ...counted,
-      };
+      return { ...notStartedAgain(at, trouble), ...counted };
     case "stopped":
       // S51: that it fails was told; that it is not tried any more is news, once.
       return { occasions: ["failure"], isRepeated: false, trouble: into("failure", at, trouble) };
-    default:
-      return { occasions: ["missed"], isRepeated: trouble?.kind === "missed", trouble: into("missed", at, trouble) };
+    default: {
+      const still = trouble?.isUnstartable === true ? ({ isUnstartable: true } as const) : {};
+      const inTrouble = { ...into("missed", at, trouble), ...still };
+      return { occasions: ["missed"], isRepeated: trouble?.kind === "missed", trouble: inTrouble };
+    }
   }
+}
+
+/**
+ * S46: nothing has run, so that there is nothing that it could have printed. S24: told once until a run begins, although
+ * every period that cannot be started is missed in between.
+ */
+function notStartedAgain(at: EpochMs, trouble: Trouble | null): Omit<Occasions, "counted"> {
+  const occasions = ["failure"] as const;
+  if (trouble?.isUnstartable === true) return { occasions, isRepeated: true, trouble };
+  const inTrouble = { ...into("failure", at, trouble), isUnstartable: true } as const;
+  return { occasions, isRepeated: trouble?.kind === "failure", trouble: inTrouble };
+}
+
+/** A run has begun. */
+function startable(trouble: Trouble | null): Trouble | null {
+  if (trouble?.isUnstartable !== true) return trouble;
+  const { isUnstartable: _, ...rest } = trouble;
+  return rest;
 }
 
 const FIRST: readonly Wait[] = [{ failures: 1, name: "1" }];

@@ -19,8 +19,6 @@ export interface MissedCause {
   readonly reason: MissedReason;
   /** Of time that was lost. */
   readonly lost?: LostTime;
-  /** S24: what stood in the way of the last start that was tried, where the reason does not say it. */
-  readonly startFailure?: ErrorCode;
 }
 
 export interface MissedFacts {
@@ -32,12 +30,14 @@ export interface MissedFacts {
   readonly lost: readonly LostTime[];
 }
 
-/** `judged`: as the policy sees it, which knows of no failure and of no time that was lost. */
+/**
+ * `judged`: as the policy sees it, which knows of no failure and of no time that was lost. S24: a start that took too long
+ * comes first, for it was the last one; then what stood in the way of a start that was tried, whatever ended the trying; then
+ * time that was lost.
+ */
 export function missedCause(judged: MissedReason, { limitAt, failure, lost }: MissedFacts): MissedCause {
-  if (judged !== "deadline") {
-    return failure === null ? { reason: judged } : { reason: judged, startFailure: failure };
-  }
-  if (failure !== null) return { reason: notStarted(failure) };
+  if (failure !== null && judged !== "late_start") return { reason: notStarted(failure) };
+  if (judged !== "deadline") return { reason: judged };
   const over = lostOver(lost, limitAt);
   return over === null ? { reason: judged } : { reason: over.cause, lost: over };
 }
@@ -47,8 +47,15 @@ function lostOver(lost: readonly LostTime[], limitAt: EpochMs): LostTime | null 
   return lost.findLast(({ fromAt, untilAt }) => fromAt < limitAt + SECOND_MS && untilAt > limitAt) ?? null;
 }
 
-/** S13: why these were passed over; null: nobody was there, or nobody knows. */
-export function gapCause({ firstAt, lastAt }: PeriodGap, lost: readonly LostTime[]): GapReason | null {
+/** What goes on record of periods that were passed over. */
+export interface GapCause {
+  readonly reason: GapReason;
+  /** Of time that was lost. */
+  readonly lost?: LostTime;
+}
+
+/** S13: why these were passed over; null: nobody knows. */
+export function gapCause({ firstAt, lastAt }: PeriodGap, lost: readonly LostTime[]): GapCause | null {
   const over = lost.findLast(({ fromAt, untilAt }) => fromAt <= lastAt && firstAt < untilAt);
-  return over === undefined || over.cause === "down" ? null : over.cause;
+  return over === undefined ? null : { reason: over.cause, lost: over };
 }

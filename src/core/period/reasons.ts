@@ -30,8 +30,8 @@ export type FenceReason = (typeof FENCE_REASONS)[number];
 export const SKIPPED_REASONS = [...CONCURRENCY_REASONS, ...FENCE_REASONS] as const;
 export type SkippedReason = (typeof SKIPPED_REASONS)[number];
 
-/** S13, S17, S41: why periods were passed over. Where nobody was there, a record names no reason. */
-export const GAP_REASONS = ["hinted", "paused", "stalled", "clock_jump", "failover_fenced"] as const;
+/** S13, S17, S41: why periods were passed over. A record without a reason is one that nobody knows it of. */
+export const GAP_REASONS = ["hinted", "paused", "down", "stalled", "clock_jump", "failover_fenced"] as const;
 export type GapReason = (typeof GAP_REASONS)[number];
 
 /** Of what an operator or the definition did; no outcome goes with them, or one that was there before. */
@@ -60,6 +60,7 @@ export const REASON_TEXTS: Readonly<Record<PlainReason, string>> = {
 export const GAP_TEXTS: Readonly<Record<GapReason, string>> = {
   hinted: "a hint stood in for the schedule",
   paused: "the job was paused",
+  down: "the daemon was down",
   stalled: "the daemon was there and stood still: the machine was busy or stopped",
   clock_jump: "the clock went over them: it was set forward, or the machine slept",
   failover_fenced: "another database server had taken over, which may have forgotten that they ran",

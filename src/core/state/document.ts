@@ -73,8 +73,9 @@ export interface BootState {
   readonly Due?: { readonly Slot: string; readonly Since: string };
 }
 
-/** S46: what keeps a slot that is due from being started. */
+/** S24, S46: what keeps a period or slot that is due from being started. */
 export interface StartFailureState {
+  /** `cron`: a period of the schedule. */
   readonly Source: string;
   readonly Slot: string;
   /** Of the registry of errors. */

@@ -27,8 +27,6 @@ export type LedgerFact =
       readonly chosenAt: EpochMs | null;
       /** Of `missed`: the time in which its deadline went by. */
       readonly lost?: LostTime;
-      /** Of `missed`: what stood in the way, where the reason does not say it. */
-      readonly startFailure?: ErrorCode;
     })
   | (FactBase & {
       readonly kind: "run_started";
@@ -52,8 +50,10 @@ export type LedgerFact =
       readonly lastAt: EpochMs;
       readonly count: number;
       readonly isCountExact: boolean;
-      /** Absent: nobody was there (S13). */
+      /** Absent: nobody knows (S13). */
       readonly reason?: GapReason;
+      /** The time in which they went by. */
+      readonly lost?: LostTime;
       /** S41: of `hinted`: which one stood in for the schedule. */
       readonly hint?: Hint;
     })
@@ -67,7 +67,7 @@ export type LedgerFact =
       readonly outcome: Outcome;
       readonly reason: string;
     })
-  /** S46: a slot that is due could not be started; once for all starts that fail so, one after the other. */
+  /** S24, S46: what is due could not be started, and is tried again; once for all starts that fail so, one after the other. */
   | (FactBase & {
       readonly kind: "start_failed";
       readonly source: string;

@@ -24,7 +24,7 @@ import { type LedgerFact, retryField } from "./facts.js";
 import { consumeOneshot } from "./hint-transitions.js";
 import { appendHistory } from "./history.js";
 import { RETRY_SOURCE } from "./retry.js";
-import { withoutStartFailure } from "./start-failure.js";
+import { PERIOD_SOURCE, withoutStartFailure } from "./start-failure.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
 
 /** What a claim is about: the attempt, and who holds it (S23, S27). */
@@ -38,7 +38,7 @@ export type Closing =
   | { readonly outcome: "skipped"; readonly reason: SkippedReason }
   | { readonly outcome: "unschedulable"; readonly reason: string };
 
-const NO_DETAIL: Pick<MissedCause, "lost" | "startFailure"> = {};
+const NO_DETAIL: Pick<MissedCause, "lost"> = {};
 
 /**
  * S22, S23: `executed` is terminal from the start. The outcome and the running process are one transition, so that no
@@ -161,7 +161,8 @@ export function closeSlot(
     Reason: reason,
     Source: source,
   };
-  const rest = source === REBOOT_SOURCE ? withoutDueBoot(document) : document;
+  const left = withoutStartFailure(document, [source]);
+  const rest = source === REBOOT_SOURCE ? withoutDueBoot(left) : left;
   const LastSlot = { ...document.LastSlot, [source]: slotId };
   const next = { ...rest, LastSlot, History: appendHistory(document, entry, historyLimit) };
   const identity = document.Identity;
@@ -186,7 +187,7 @@ function handled(document: StateDocument, decision: Decision, outcome: Outcome, 
   if (isHandled(lastHandledAt(document), decision.nominalAt)) {
     throw broken(document, `${decision.periodId} is handled already (${document.LastHandledPeriodID})`);
   }
-  const { LastReason: _, EvaluatesFrom, ...rest } = withoutRetry(document);
+  const { LastReason: _, EvaluatesFrom, ...rest } = withoutStartFailure(withoutRetry(document), [PERIOD_SOURCE]);
   // Whatever follows is due later still (S11): it can have been passed over no more.
   const isEvaluated = EvaluatesFrom === undefined || EvaluatesFrom <= formatInstant(dueAt(decision));
   return {
@@ -245,7 +246,7 @@ function outcomeFact(
 ): LedgerFact {
   const { periodId, nominalAt, chosenAt } = decision;
   const { outcome, reason } = closing;
-  const { lost, startFailure } = closing.outcome === "missed" ? closing : NO_DETAIL;
+  const { lost } = closing.outcome === "missed" ? closing : NO_DETAIL;
   const fact = {
     kind: "outcome",
     identity: document.Identity,
@@ -256,11 +257,7 @@ function outcomeFact(
     chosenAt,
     at,
   } as const;
-  return {
-    ...fact,
-    ...(lost === undefined ? {} : { lost }),
-    ...(startFailure === undefined ? {} : { startFailure }),
-  };
+  return lost === undefined ? fact : { ...fact, lost };
 }
 
 function startedFact(document: StateDocument, active: ActiveState, at: EpochMs): LedgerFact {

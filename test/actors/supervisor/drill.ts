@@ -15,9 +15,10 @@ import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { activeStates } from "../../../src/core/state/document.js";
 import { type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import { readWhy } from "../../../src/operations/records/why.js";
+import { documentKey } from "../../../src/persist/keys.js";
 import { acquireMemoryLock } from "../../../src/persist/lock.js";
 import { openMemoryStore } from "../../../src/persist/memory/store.js";
-import type { Batch } from "../../../src/persist/store.js";
+import type { Batch, LedgerRecord } from "../../../src/persist/store.js";
 import { requireOk } from "../../support/results.js";
 import { Faults } from "./faults.js";
 import { type HintSpan, slotViolations } from "./slot-laws.js";
@@ -224,6 +225,22 @@ export class Drill {
       const [before, next] = [handledIn(this.world.disk.documents.get(key)?.text), handledIn(text)];
       if (next < before) this.violations.push(`LastHandledPeriodID went back from ${before} to ${next}`);
     }
+    for (const record of batch.ledger ?? []) this.#judgeTried(record);
+  }
+
+  /** S24: of a period that is on record as one that cannot be started nothing else is told than that. */
+  #judgeTried({ identity, at, kind, text }: LedgerRecord): void {
+    if (kind !== "gap" && kind !== "period") return;
+    const tried = triedIn(this.world.disk.documents.get(documentKey(identity))?.text);
+    if (tried === null) return;
+    const content = JSON.parse(text) as Record<string, unknown>;
+    const name = `${identity}@${formatInstant(tried.at)}`;
+    if (kind === "gap" && at <= tried.at && tried.at <= Date.parse(String(content["last"]))) {
+      this.violations.push(`${name} was tried, and is told as one that nobody looked at`);
+    }
+    const reason = String(content["reason"]);
+    if (kind !== "period" || at !== tried.at || content["outcome"] !== "missed" || reason === "late_start") return;
+    if (reason !== `not_started:${tried.code}`) this.violations.push(`${name} was missed for ${reason}`);
   }
 
   /** A document that a fault has damaged says nothing. */
@@ -364,6 +381,14 @@ async function turnsUntil(done: Promise<unknown>): Promise<void> {
 /** Of a document that is damaged nothing is known. */
 function handledIn(text: string | null | undefined): string {
   return /"LastHandledPeriodID":\s*"([^"]*)"/.exec(text ?? "")?.[1] ?? "";
+}
+
+/** The period that cannot be started, as its document says. */
+function triedIn(text: string | null | undefined): { readonly at: EpochMs; readonly code: string } | null {
+  const found = /"StartFailure":\s*\{\s*"Source":\s*"cron",\s*"Slot":\s*"([^"]*)",\s*"Code":\s*"([^"]*)"/.exec(
+    text ?? "",
+  );
+  return found === null ? null : { at: Date.parse(found[1] ?? ""), code: found[2] ?? "" };
 }
 
 const UNANSWERED: ReadonlySet<string> = new Set(["unknown", "waiting", "not_yet", "older_than_ledger", "not known"]);

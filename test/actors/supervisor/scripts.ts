@@ -156,6 +156,19 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
         : { refusal: { code: "command-not-found", message: "no such file" } },
     seconds: 66,
   },
+  "periods that can be started now and then": {
+    // The first is in time for longer than the next one takes to come.
+    jobs: [
+      job("a", EVERY_MINUTE, { policy: { deadline: "3m" } }),
+      job("b", EVERY_MINUTE, { policy: { deadline: "20s" } }),
+    ],
+    behaviour: ({ attemptId }) =>
+      Number(/\d+$/.exec(attemptId)?.[0] ?? 0) % 9 === 0
+        ? { runMs: 1_000 }
+        : { refusal: { code: "command-not-found", message: "no such file" } },
+    deeds: { 75: { do: "pause", identity: "a", forMs: 50_000 } },
+    seconds: 130,
+  },
   "interval that waits": {
     jobs: [job("a", "@every 10s", { policy: { concurrency: "forbid" } })],
     behaviour: () => ({ runMs: 25_000 }),

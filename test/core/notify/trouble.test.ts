@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { NotifyOccasion, NotifyRule } from "../../../src/core/job/definition.js";
 import {
   awaitedBy,
+  type Happening,
   happeningOf,
   happeningsOf,
   lateAfterMs,
@@ -144,9 +145,40 @@ describe("S46: a slot that cannot be started", () => {
 
   test("is a failure that prints nothing, told once until a run succeeds", () => {
     const first = occasionsOf(about, null);
-    expect(first).toEqual({ occasions: ["failure"], isRepeated: false, trouble: { kind: "failure", sinceAt: AT } });
+    const trouble = { kind: "failure", sinceAt: AT, isUnstartable: true };
+    expect(first).toEqual({ occasions: ["failure"], isRepeated: false, trouble });
     expect(occasionsOf({ ...about, at: AT + 1 }, first.trouble)).toMatchObject({ isRepeated: true });
     expect(occasionsOf({ kind: "succeeded", at: AT + 2 }, first.trouble).occasions).toContain("recovered");
+  });
+});
+
+describe("S24: periods that cannot be started, one after the other", () => {
+  /** What is told of each: an asterisk where it was told before. */
+  function told(...kinds: readonly Happening["kind"][]): string {
+    let trouble: Trouble | null = null;
+    const words: string[] = [];
+    for (const kind of kinds) {
+      const after = occasionsOf({ kind, at: AT }, trouble);
+      words.push(`${after.occasions.join("+")}${after.isRepeated ? "*" : ""}`);
+      trouble = after.trouble;
+    }
+    return words.join(" ");
+  }
+
+  test("that it fails is told once, and once that it was missed", () => {
+    expect(told("not_started", "missed", "not_started", "missed", "not_started")).toBe(
+      "failure missed failure* missed* failure*",
+    );
+  });
+
+  test("a run that begins ends it: from then on it is news again", () => {
+    expect(told("not_started", "missed", "started", "not_started", "missed")).toBe(
+      "failure missed start failure missed",
+    );
+  });
+
+  test("after a run that failed it is more of the same", () => {
+    expect(told("failed", "not_started").split(" ").at(-1)).toBe("failure*");
   });
 });
 

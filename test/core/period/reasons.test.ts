@@ -75,23 +75,27 @@ describe("S20: what a period was missed for", () => {
     });
   });
 
-  test("what is judged otherwise stays what it is", () => {
-    expect(missedCause("late_start", { limitAt, failure: null, lost: [DOWN] })).toEqual({ reason: "late_start" });
-    expect(missedCause("superseded", { limitAt, failure: "user-unknown", lost: [DOWN] })).toEqual({
-      reason: "superseded",
-      startFailure: "user-unknown",
-    });
+  test.each([
+    ["late_start", null, "late_start"],
+    ["superseded", null, "superseded"],
+    // A start that took too long was the last one: nothing stood in its way any more.
+    ["late_start", "user-unknown", "late_start"],
+    // It does not matter what ended the trying.
+    ["superseded", "user-unknown", "not_started:user-unknown"],
+  ] as const)("S24: judged %s after the failure %s: %s", (judged, failure, reason) => {
+    expect(missedCause(judged, { limitAt, failure, lost: [DOWN] })).toEqual({ reason });
   });
 
-  test("S13: a gap is told with the time that was lost over it, and with none where nobody was there", () => {
+  test("S13: a gap is told with the time that was lost over it, and with none where nobody knows", () => {
     const gap = {
       firstAt: at("2026-03-01T02:00:00Z"),
       lastAt: at("2026-03-01T02:30:00Z"),
       count: 2,
       isCountExact: true,
     };
-    expect(gapCause(gap, [DOWN])).toBeNull();
-    expect(gapCause(gap, [DOWN, lost("stalled", "02:10:00", "02:40:00")])).toBe("stalled");
+    expect(gapCause(gap, [DOWN])).toEqual({ reason: "down", lost: DOWN });
+    const stall = lost("stalled", "02:10:00", "02:40:00");
+    expect(gapCause(gap, [DOWN, stall])).toEqual({ reason: "stalled", lost: stall });
     expect(gapCause(gap, [lost("stalled", "03:10:00", "03:40:00")])).toBeNull();
     // What ended as the first of them came has lost none.
     expect(gapCause(gap, [lost("paused", "01:00:00", "02:00:00")])).toBeNull();

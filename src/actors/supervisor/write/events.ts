@@ -10,7 +10,7 @@ import { notStarted, skippedEvent } from "../../../core/period/reasons.js";
 import { endingFields, holderField, isSuccess, withoutExcerpt } from "../../../core/state/ending.js";
 import type { LedgerFact } from "../../../core/state/facts.js";
 import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
-import { gapDetail, missedDetail, pauseContent, retryFields } from "./ledger-text.js";
+import { gapDetail, lostDetail, pauseContent, retryFields } from "./ledger-text.js";
 import { runFailure } from "./run-failure.js";
 
 export const SUPERVISOR_EVENTS = [
@@ -142,7 +142,7 @@ export function eventOfFact(fact: LedgerFact, decision: DecisionRecord | null): 
 
 function outcomeTold(fact: Fact<"outcome">, decision: DecisionRecord | null): Told {
   const { periodId, outcome, reason } = fact;
-  const base = { periodId, fields: { outcome, reason, ...missedDetail(fact), decision } };
+  const base = { periodId, fields: { outcome, reason, ...lostDetail(fact), decision } };
   switch (outcome) {
     case "executed":
       return { ...base, event: "trigger", component: "policy", level: "info" };

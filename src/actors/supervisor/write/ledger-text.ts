@@ -7,6 +7,7 @@ import { decide } from "../../../core/decision/decide.js";
 import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.js";
 import { type RecordVersions, toDecisionRecord } from "../../../core/decision/record.js";
 import type { Hint } from "../../../core/governor/hint.js";
+import type { LostTime } from "../../../core/period/cause.js";
 import { notStarted } from "../../../core/period/reasons.js";
 import { type ActiveState, activeStates, isSameRun, keyOf, type StateDocument } from "../../../core/state/document.js";
 import { endingFields, holderField } from "../../../core/state/ending.js";
@@ -42,7 +43,7 @@ export function ledgerRecordOf(
     case "outcome":
       return record(identity, fact.nominalAt, "period", {
         ...{ outcome: fact.outcome, reason: fact.reason, at, decision },
-        ...missedDetail(fact),
+        ...lostDetail(fact),
       });
     case "before_definition": {
       const content = { outcome: null, reason: "before_definition", at };
@@ -126,18 +127,17 @@ function nodeField(active: ActiveState | null | undefined): { readonly node?: st
   return active?.Node === undefined ? {} : { node: active.Node };
 }
 
-/** Additive: of what was missed, from when to when nobody could look, and what stood in the way. */
-export function missedDetail({ lost, startFailure }: Extract<LedgerFact, { kind: "outcome" }>): object {
-  return {
-    ...(lost === undefined ? {} : { from: formatSecond(lost.fromAt), to: formatSecond(lost.untilAt) }),
-    ...(startFailure === undefined ? {} : { start_failure: startFailure }),
-  };
+/** Additive: of what was missed or passed over, from when to when nobody could look. */
+export function lostDetail({ lost }: { readonly lost?: LostTime }): object {
+  return lost === undefined ? {} : { from: formatSecond(lost.fromAt), to: formatSecond(lost.untilAt) };
 }
 
-/** Additive: what the periods were passed over for, and which hint it was. */
-export function gapDetail({ reason, hint }: Extract<LedgerFact, { kind: "periods_not_evaluated" }>): object {
+/** Additive: what the periods were passed over for, since when, and which hint it was. */
+export function gapDetail(fact: Extract<LedgerFact, { kind: "periods_not_evaluated" }>): object {
+  const { reason, hint } = fact;
   return {
     ...(reason === undefined ? {} : { reason }),
+    ...lostDetail(fact),
     ...(hint === undefined ? {} : { hint: hintContent(hint) }),
   };
 }
