@@ -64,7 +64,7 @@ export const TZ_OPTION: OptionSpec = {
 
 export const ON_THIS_HOST_OPTION: OptionSpec = {
   name: "on-this-host",
-  help: "also tell which jobs this machine could not start: program, user, group, directory, files",
+  help: "also tell which jobs this machine could not start: program, user, group, directory, files; and who could not be told",
 };
 
 export function parseCommandArgs(specs: readonly OptionSpec[], argv: readonly string[]): ParsedArgs {

@@ -4,16 +4,19 @@ import { systemClock } from "../actors/clock.js";
 import { createDispatcher } from "../actors/dispatcher/http-dispatcher.js";
 import { EnvironmentReader } from "../actors/launcher/daemon/environment.js";
 import { startLauncher } from "../actors/launcher/daemon/process-launcher.js";
+import type { Configuration } from "../actors/pool/load/configuration.js";
 import { type HostFindings, hostFindings } from "../actors/preflight/findings.js";
 import { HostCheck } from "../actors/preflight/host-check.js";
 import { RunnerRouter } from "../actors/runner/router.js";
-import type { LocatedJob } from "../core/config/located.js";
 import { configTrust, trustRules } from "../krond/boot/config-trust.js";
 import { jobBaseEnv } from "../krond/boot/wiring.js";
 import type { CliIo } from "./io.js";
 
 /** As a daemon of root or of this user would find them; what only its own surroundings can tell is left open. */
-export async function findingsOnThisHost(jobs: Iterable<LocatedJob>, io: CliIo): Promise<HostFindings> {
+export async function findingsOnThisHost(
+  { jobs, settings }: Pick<Configuration, "jobs" | "settings">,
+  io: CliIo,
+): Promise<HostFindings> {
   const clock = systemClock;
   const launcher = await startLauncher({ clock, count: 1 });
   const environment = new EnvironmentReader({ env: {}, check: () => configTrust(trustRules([])) });
@@ -23,6 +26,7 @@ export async function findingsOnThisHost(jobs: Iterable<LocatedJob>, io: CliIo):
       runner,
       baseEnv: jobBaseEnv(io.env),
       env: null,
+      sendmail: settings.notifications.sendmail,
       isStarter: process.geteuid?.() === 0,
       now: () => clock.now(),
       newId: randomUUID,

@@ -64,6 +64,15 @@ describe("a command", () => {
     expect(recovered).toMatchObject({ event: "recovered", result: "exit 0", since: failure?.["at"] });
   });
 
+  test("whose program is not there says which one", async () => {
+    const here = place(job("t/a", "/no", "{ command: [/no/such/teller, --secret] }"));
+    const krond = startKrond(here.config, here.state);
+    await krond.ready();
+    await runs(krond, here, "t/a");
+    const line = await krond.event("notify_failed", { identity: "t/a" });
+    expect(line["message"]).toBe("the command was not found: /no/such/teller");
+  });
+
   test("that fails is tried again, and its message is not lost with the daemon", async () => {
     const directory = temporary();
     const [flag, heard] = [path.join(directory, "willing"), path.join(directory, "heard")];

@@ -7,7 +7,8 @@ import type { Message, Notice } from "../../core/notify/notice.js";
 import { endingText, isSuccess } from "../../core/state/ending.js";
 import { formatInstant, SECOND_MS } from "../../core/time/instant.js";
 import type { Clock } from "../clock.js";
-import type { ArmRequest, Runner, RunnerEvent } from "../runner/port.js";
+import type { ArmFailure, ArmRequest, Runner, RunnerEvent } from "../runner/port.js";
+import { namedRefusal } from "../supervisor/run/named-refusal.js";
 import { identityOf, tenantOf } from "./tenants.js";
 
 export interface DeliveryPorts {
@@ -81,7 +82,7 @@ export class Delivery {
     const { clock, runner } = this.#ports;
     const request = await this.#requestOf(notice, output);
     const armed = await runner.arm(request);
-    if (!armed.ok) return { kind: "refused", message: armed.error.message };
+    if (!armed.ok) return { kind: "refused", message: refusalText(armed.error, request) };
     const { attemptId } = request;
     const ended = new Promise<Delivered>((resolve) => this.#ends.set(attemptId, resolve));
     const outcome = await runner.go(armed.value, clock.now() + COMMAND_BOUND_MS);
@@ -170,6 +171,11 @@ export class Delivery {
     this.#ends.get(attemptId)?.(end);
     this.#ends.delete(attemptId);
   }
+}
+
+/** Which program it was, where that is the trouble. */
+function refusalText(refusal: ArmFailure, request: ArmRequest): string {
+  return request.kind === "process" ? namedRefusal(refusal, request.command).message : refusal.message;
 }
 
 function labelOf(names: Names | undefined): string | null {

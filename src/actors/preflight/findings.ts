@@ -26,6 +26,10 @@ export async function hostFindings(
     if (definition.policy.suspend) continue;
     const mayLook = check.looks < mostLooks || !check.isNew(definition);
     const found = mayLook ? await check.of(definition) : null;
+    for (const problem of mayLook ? await check.ofNotify(definition) : []) {
+      const located = { problem, file, line, column, length: 1, identity: definition.identity };
+      findings.push({ located, sourceLine: null });
+    }
     if (found?.is === "refused") {
       const { identity } = definition;
       findings.push({ located: { problem: found.problem, file, line, column, length: 1, identity }, sourceLine: null });

@@ -22,6 +22,8 @@ export interface HostCheckPorts {
   readonly env: Environment | null;
   /** Whether jobs will be started by this very user; otherwise what only root may do is no fault of a job. */
   readonly isStarter: boolean;
+  /** What mails are handed to. */
+  readonly sendmail: readonly string[];
   readonly now: () => EpochMs;
   readonly newId: () => string;
 }
@@ -40,6 +42,11 @@ const TELLING: Readonly<Partial<Record<ErrorCode, string>>> = {
   "secret-unreadable": "it is read at each start: put it there before the job is due",
   "field-range": "correct the file that it comes from",
 };
+
+const TELLER_HINT =
+  "nobody would be told: install it, or name another program, for mail in notifications: { sendmail: [...] }";
+const OPEN_FILES = 1024;
+const DISCARDED = { to: "discard" } as const;
 
 const STARTABLE: Startable = { is: "startable" };
 const UNTOLD: Startable = { is: "untold" };
@@ -71,6 +78,43 @@ export class HostCheck {
     const found = target.kind === "http" ? this.#ofRequest(target) : this.#ofProcess(definition, target);
     this.#known.set(kind, found);
     return found;
+  }
+
+  /** What people are to be told by, and could not be: each by itself, whether or not the job can be started. */
+  async ofNotify({ notify }: JobDefinition): Promise<readonly Problem[]> {
+    const problems = notify.map(async ({ target }, index): Promise<readonly Problem[]> => {
+      if (target.kind !== "command" && target.kind !== "mail") return [];
+      const argv = target.kind === "mail" ? this.#ports.sendmail : target.argv;
+      const found = await this.#ofTeller(argv.slice(0, 1));
+      return found.is === "refused" ? [{ ...found.problem, path: ["notify", index, target.kind] }] : [];
+    });
+    return (await Promise.all(problems)).flat();
+  }
+
+  #ofTeller(argv: readonly string[]): Promise<Startable> {
+    const kind = JSON.stringify(["notify", ...argv]);
+    const found = this.#known.get(kind) ?? this.#lookForTeller(argv);
+    this.#known.set(kind, found);
+    return found;
+  }
+
+  /** As the messenger starts it: as whoever the daemon is, at home. */
+  async #lookForTeller(argv: readonly string[]): Promise<Startable> {
+    const { baseEnv: env, isStarter } = this.#ports;
+    const account = { user: null, group: null, cwd: null, umask: null, accountEnv: true, openFiles: OPEN_FILES };
+    const command = { kind: "argv", argv } as const;
+    const request = {
+      kind: "process",
+      attemptId: "",
+      command,
+      env,
+      ...account,
+      stdin: null,
+      output: DISCARDED,
+    } as const;
+    if (!isStarter) return this.#asOurselves(request);
+    const refusal = await this.#refusalOf(request);
+    return refusal === null ? STARTABLE : verdictOn(refusal, request, [], TELLER_HINT);
   }
 
   async #ofProcess(definition: JobDefinition, target: ProcessTarget): Promise<Startable> {
@@ -174,9 +218,15 @@ function kindOf(target: JobDefinition["target"]): string {
 type FieldPath = readonly (string | number)[];
 
 /** `inRequest`: the field of a job that is a request. */
-function verdictOn(refusal: ArmFailure, request: ProcessArm | null, inRequest: FieldPath | null = null): Startable {
-  const hint = TELLING[refusal.code];
-  if (hint === undefined) return UNTOLD;
+function verdictOn(
+  refusal: ArmFailure,
+  request: ProcessArm | null,
+  inRequest: FieldPath | null = null,
+  insteadOfHint?: string,
+): Startable {
+  const telling = TELLING[refusal.code];
+  if (telling === undefined) return UNTOLD;
+  const hint = insteadOfHint ?? telling;
   const { code, message } = request === null ? refusal : namedRefusal(refusal, request.command);
   const where = code === "cwd-unusable" && request?.cwd != null ? `: ${JSON.stringify(request.cwd)}` : "";
   const path = inRequest ?? (request === null ? [] : fieldOf(refusal, request));

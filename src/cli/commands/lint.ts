@@ -100,9 +100,9 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
 }
 
 /** Launchers are a program of their own, which nobody else who lints has to read. */
-async function lookAtHost({ jobs }: Configuration, io: CliIo): Promise<HostFindings> {
+async function lookAtHost(configuration: Configuration, io: CliIo): Promise<HostFindings> {
   const { findingsOnThisHost } = await import("../on-this-host.js");
-  return findingsOnThisHost(jobs, io);
+  return findingsOnThisHost(configuration, io);
 }
 
 /** Nobody is to believe that more was looked at than could be. */

@@ -27,7 +27,7 @@ export interface AmongPorts {
   readonly books: Pick<EndpointBooks, "workers">;
   readonly messenger: Pick<Messenger, "undeliveredOf">;
   readonly stateDirectory: string;
-  readonly reader: Pick<StateReader, "ledgerLatest">;
+  readonly store: Pick<StateReader, "ledgerLatest">;
   /** Of this node. */
   status(): DaemonStatus;
   onFailure(error: unknown): void;
@@ -61,7 +61,7 @@ export class Among implements AmongNodes {
       status,
       ended: () => recent.events,
       undelivered: (identity: string) => ports.messenger.undeliveredOf(identity),
-      output: (asked: OutputAsked) => outputIn(stateDirectory, asked, ports.reader),
+      output: (asked: OutputAsked) => outputIn(stateDirectory, asked, ports.store),
       news: (...[after, holdMs]: Parameters<ClusterNews["read"]>) => news.read(after, holdMs),
       work: this.workers.here,
     };

@@ -166,7 +166,8 @@ async function booted(start: Start): Promise<Booted> {
  */
 function daemonOf(start: Start, { wired, supervisor, configuration: { settings } }: Recovered): Daemon {
   const { options, phase, loader, pool } = start;
-  const parts = { ...wired, phase, supervisor, loader, pool, newHostCheck: () => hostCheckOf(options, wired) };
+  const newHostCheck: DaemonParts["newHostCheck"] = (now) => hostCheckOf(options, wired, now);
+  const parts = { ...wired, phase, supervisor, loader, pool, newHostCheck };
   const daemon = new Daemon(options, parts, settings);
   start.undoBy(() => daemon.closeDoors());
   return daemon;

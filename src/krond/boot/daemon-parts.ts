@@ -1,4 +1,5 @@
 /** What a daemon is started with, and what it is made of. */
+
 import type { Clock } from "../../actors/clock.js";
 import type { Messenger } from "../../actors/messenger/messenger.js";
 import type { Phase } from "../../actors/phase.js";
@@ -7,6 +8,7 @@ import type { HostCheck } from "../../actors/preflight/host-check.js";
 import type { Runner } from "../../actors/runner/port.js";
 import type { Supervisor } from "../../actors/supervisor/port.js";
 import type { AddressPolicy } from "../../core/base/address.js";
+import type { Settings } from "../../core/config/settings.js";
 import type { DoorOpener } from "../../operations/door.js";
 import type { RecentEnds } from "../../operations/now/recent.js";
 import type { StorePlace } from "../../persist/backends.js";
@@ -80,6 +82,6 @@ export interface DaemonParts extends Opened {
   readonly recent: RecentEnds;
   /** null: it has the store for itself. */
   readonly among: Among | null;
-  /** Finds out what this host could not start. */
-  readonly newHostCheck: () => HostCheck;
+  /** Finds out what this host could not start; of mail, with these settings. */
+  readonly newHostCheck: (settings: Settings) => HostCheck;
 }

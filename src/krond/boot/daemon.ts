@@ -89,7 +89,7 @@ export class Daemon {
     this.#startCheck = new StartCheck({
       ...parts,
       log: options.log,
-      newCheck: parts.newHostCheck,
+      newCheck: () => parts.newHostCheck(this.#settings),
       mayStart: () => mayStart(parts.phase.snapshot),
     });
     parts.shared?.settings.listen((now) => this.#use(now));
@@ -254,7 +254,8 @@ export class Daemon {
     const { findings, located } = configuration;
     const report = { plan: planned.report, findings, kept: planned.kept };
     if (!onThisHost || located === null) return report;
-    const host = await hostFindings(locatedJobs(located), this.#parts.newHostCheck(), START_CHECK_LIMITS.looks);
+    const check = this.#parts.newHostCheck(configuration.settings);
+    const host = await hostFindings(locatedJobs(located), check, START_CHECK_LIMITS.looks);
     return { ...report, notStartable: await placed(this.#parts.loader, host.findings) };
   }
 

@@ -85,10 +85,7 @@ export function sharedSupervisorOf(
   const { gates, planners } = wired;
   const { stateDirectory } = options;
   const status: Among["status"] = () => supervisor.status();
-  const among = new Among({
-    ...{ ...wired, shared, mailbox, stateDirectory, status },
-    ...{ reader: wired.store, onFailure: onTrouble },
-  });
+  const among = new Among({ ...wired, shared, mailbox, stateDirectory, status, onFailure: onTrouble });
   const supervisor: ShardedSupervisor = new ShardedSupervisor({
     ...{ member, membership, mailbox, phase, gates, time, away: runs.away, clock: systemClock },
     ...{ answer: (request) => among.answer(request), lastLetters: () => among.workers.leaveOthers() },

@@ -1,4 +1,5 @@
 /** Which part is given what: the supervisor and what watches over it, as this daemon has them. */
+
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../actors/clock.js";
 import type { Notices } from "../../actors/messenger/notices.js";
@@ -12,6 +13,7 @@ import type { Gates } from "../../actors/supervisor/run/gates.js";
 import { createSupervisor } from "../../actors/supervisor/supervisor-actor.js";
 import { zoneDataVersion } from "../../actors/zone-data.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
+import type { Settings } from "../../core/config/settings.js";
 import { healthPhase } from "../../machines/supervisor-phase.js";
 import { copiesIn } from "../../persist/corrupt-copies.js";
 import { Monitoring } from "../monitor/monitoring.js";
@@ -94,10 +96,15 @@ export function supervisorOf(
   });
 }
 
-export function hostCheckOf(options: DaemonOptions, { clock, unwatched: runner }: Wired): HostCheck {
+export function hostCheckOf(
+  options: DaemonOptions,
+  { clock, unwatched: runner }: Wired,
+  { notifications }: Settings,
+): HostCheck {
   const { env } = options;
   const ids = { now: () => clock.now(), newId: () => newAttemptId(clock) };
-  return new HostCheck({ runner, baseEnv: baseEnvOf(options), env, isStarter: true, ...ids });
+  const { sendmail } = notifications;
+  return new HostCheck({ runner, baseEnv: baseEnvOf(options), env, sendmail, isStarter: true, ...ids });
 }
 
 /** What every command finds in its environment. */

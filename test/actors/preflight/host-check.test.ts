@@ -28,6 +28,7 @@ function pretended(answer: Answer, more: Partial<HostCheckPorts> = {}) {
     },
     baseEnv: { PATH: "/bin" },
     env: {},
+    sendmail: ["/usr/sbin/sendmail", "-t"],
     isStarter: true,
     now: () => 0,
     newId: () => `id-${++ids}`,
@@ -44,6 +45,27 @@ function jobOf(identity: string, more: Readonly<Record<string, unknown>> = {}) {
 const refused: Answer = () => ({ code: "command-not-found", message: "the command was not found" });
 
 describe("HostCheck", () => {
+  test("who is to tell people is looked for too: sendmail, and the program of a command, each once", async () => {
+    const { check, asked, open } = pretended(({ command }) => {
+      const [name = ""] = command.kind === "argv" ? command.argv : [];
+      return name.startsWith("/bin") ? null : { code: "command-not-found", message: "the command was not found" };
+    });
+    const notify = [
+      { on: ["failure"], mail: "ops@example.org" },
+      { on: ["missed"], command: ["/no/such", "secret"] },
+      { on: ["missed"], command: ["/bin/true"] },
+    ];
+    const { findings } = await hostFindings([jobOf("t/a", { notify }), jobOf("t/b", { notify })], check, 100);
+    const told = findings.map(({ located: { identity, problem } }) => [identity, problem.path, problem.message]);
+    const each = (identity: string): unknown[] => [
+      [identity, ["notify", 0, "mail"], "on this host, the command was not found: /usr/sbin/sendmail"],
+      [identity, ["notify", 1, "command"], "on this host, the command was not found: /no/such"],
+    ];
+    expect(told).toEqual([...each("t/a"), ...each("t/b")]);
+    expect(findings[0]?.located.problem.hint).toContain("notifications: { sendmail: [...] }");
+    expect([asked.length, open.size]).toEqual([4, 0]);
+  });
+
   test("each kind of job is looked at once, whatever its arguments; every gate is closed again", async () => {
     const { check, asked, open } = pretended(() => null);
     const jobs = Array.from({ length: 1_000 }, (_, index) => jobOf(`t/${index}`));
