@@ -4,9 +4,11 @@ import * as path from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { reasonText } from "../../web/src/outcome.js";
 import { scheduleText } from "../../web/src/schedule-text.js";
 import { readSearch, toggled } from "../../web/src/search.js";
 import * as time from "../../web/src/time.js";
+import { nextOf } from "../../web/src/usual.js";
 import { inPlace, levelOf, ROW_PX, shortened, viewOf } from "../../web/src/view.js";
 import { builtPrograms } from "../support/krond.js";
 
@@ -129,6 +131,28 @@ test.each([
   expect(scheduleText(expression)).toBe(words);
 });
 
+describe("periods that nobody looked at", () => {
+  test.each([
+    ["3 periods up to 2026-11-19T23:05:00Z", "3 periods up to 23:05:00: krond was down"],
+    ["1 periods up to 2026-11-19T23:05:00Z: paused", "1 period up to 23:05:00: it was paused"],
+    [
+      "at least 9 periods up to 2026-11-19T23:05:00Z: hinted",
+      "at least 9 periods up to 23:05:00: a hint stood in for the schedule",
+    ],
+    ["until 2026-11-19T23:05:00Z: an upgrade", "until 23:05:00: an upgrade"],
+  ])("%s", (reason, words) => {
+    time.zone.value = "UTC";
+    time.nowMs.value = Date.parse("2026-11-19T23:30:00Z");
+    expect(reasonText(reason)).toBe(words);
+  });
+});
+
+test("what is suspended starts at no time, whatever its schedule says", () => {
+  const next = "2026-11-19T23:30:00Z";
+  expect(nextOf({ standing: "suspended", nextChosenTime: next })).toBeNull();
+  expect(nextOf({ standing: "paused", nextChosenTime: next })).toBe(next);
+});
+
 test("rows stay where they were: new ones come behind them, and what is gone leaves no gap", () => {
   const own = (row: string): string => row;
   expect(inPlace(["d", "c", "b", "a"], own, ["a", "b", "x", "c"])).toEqual(["a", "b", "c", "d"]);
@@ -161,6 +185,7 @@ describe("times", () => {
     expect(time.momentText("2026-11-19T23:30:00Z", "Europe/Berlin")).toBe("20 Nov, 00:30:00");
     expect(time.momentText("2027-01-01T00:00:00Z", "UTC")).toBe("1 Jan 2027, 00:00:00");
     expect(time.distanceText("2026-11-19T10:04:00Z")).toBe("in 4 min");
+    expect(time.distanceText("2026-11-19T10:00:00.263Z")).toBe("now");
     expect(time.momentText("no instant", "UTC")).toContain("no instant");
   });
 

@@ -79,6 +79,7 @@ export function Endpoints() {
 }
 
 const COLUMNS: readonly Column[] = [
+  ["Outcome", "mark-cell"],
   ["Endpoint", "who"],
   ["Success, 24 h", "number"],
   ["p50 / p95", "number"],
@@ -205,8 +206,8 @@ function Row({ row, isOpen, onOpen, onDone }: RowProps) {
     <Line
       columns={COLUMNS}
       cells={[
+        outcome !== null && <Mark outcome={outcome} />,
         <>
-          {outcome !== null && <Mark outcome={outcome} />}{" "}
           <button type="button" class="link" aria-expanded={isOpen} onClick={onOpen}>
             {row.name}
           </button>
