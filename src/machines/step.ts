@@ -265,7 +265,9 @@ function claimLive(draft: Draft, { execution }: Attempt, holder: Holder): void {
   const active = activeRuns(document);
   const verdict = engine.claimVerdict(standing, occasion, scope.policy, active, moment.now, startByAt);
   if (verdict.kind === "start") {
-    const claimed = { holder, attemptId, stop: scope.policy.stop, now: moment.now };
+    const { clamped } = occasion;
+    const moved = clamped === undefined ? {} : { clamped };
+    const claimed = { holder, attemptId, ...moved, stop: scope.policy.stop, now: moment.now };
     if (occasion.source === "cron") draft.tellJob({ type: "CLAIM", decision: occasion.decision, ...claimed });
     else draft.tellJob({ type: "CLAIM_SLOT", ...slotOf(draft, occasion), ...claimed });
     draft.tellAttempt(attemptId, { type: "CLAIM" });

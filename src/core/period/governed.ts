@@ -3,7 +3,7 @@
  * force (S41). Without any of these a job follows its schedule alone (S10-S14), and nothing of this is asked.
  */
 import { type CompiledRule, hasPeriods } from "../decision/model.js";
-import { type NextOccasion, nextOccasion } from "../governor/governor.js";
+import { type Clamp, type NextOccasion, nextOccasion } from "../governor/governor.js";
 import type { EpochMs } from "../time/instant.js";
 import { type CronOccasion, cronOccasion, type Occasion, type SlotSource, slotOccasion } from "./occasion.js";
 import { freeSlotAt, type JobStanding } from "./policy.js";
@@ -68,7 +68,13 @@ function plannedOccasion(
     pausedUntilAt: null,
     now,
   });
-  return next === null ? null : occasionOf(next, period, standing);
+  const occasion = next === null ? null : occasionOf(next, period, standing);
+  const clamped = next === null ? null : clampOf(next);
+  return occasion === null || clamped === null ? occasion : { ...occasion, clamped };
+}
+
+function clampOf({ clamped: by, clampedFromAt: fromAt }: NextOccasion): Clamp | null {
+  return by === null || fromAt === null ? null : { by, fromAt };
 }
 
 function occasionOf(next: NextOccasion, period: CronOccasion | null, { slots }: JobStanding): Occasion | null {

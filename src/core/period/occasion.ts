@@ -4,6 +4,7 @@
  * start speaks of occasions.
  */
 import type { Decision } from "../decision/model.js";
+import type { Clamp } from "../governor/governor.js";
 import { type EpochMs, formatInstant } from "../time/instant.js";
 
 /** Slots that the job plans for itself, beside the periods of its schedule. */
@@ -22,6 +23,8 @@ export interface CronOccasion {
   /** null: unschedulable. */
   readonly chosenAt: EpochMs | null;
   readonly dueAt: EpochMs;
+  /** A bound of the pace has moved it. Absent: none has. */
+  readonly clamped?: Clamp;
   readonly decision: Decision;
 }
 
@@ -33,6 +36,8 @@ export interface SlotOccasion {
   readonly chosenAt: EpochMs;
   /** Never before `chosenAt`, and never in the past of the instant it was planned at. */
   readonly dueAt: EpochMs;
+  /** A bound of the pace has moved it. Absent: none has. */
+  readonly clamped?: Clamp;
   /** S43: from then on it is not wanted any more. Absent: always. */
   readonly untilAt?: EpochMs;
   /** Whoever asked for it wants it only while nothing of the job is running. */

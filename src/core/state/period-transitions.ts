@@ -2,7 +2,9 @@
  * The transitions by which a period reaches its outcome (S22). Each writes `LastHandledPeriodID`; only a claim touches
  * what is running. Terminal outcomes are permanent: a handled period cannot be given a second one.
  */
+
 import type { Decision } from "../decision/model.js";
+import type { Clamp } from "../governor/governor.js";
 import type { MissedCause } from "../period/cause.js";
 import { dueAt, type SlotOccasion } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
@@ -31,6 +33,8 @@ import { broken, sealed, type Transition, unchanged } from "./transition.js";
 export interface Claimed {
   readonly attemptId: string;
   readonly holder: Holder;
+  /** A bound of the job's pace has moved it. */
+  readonly clamped?: Clamp;
 }
 
 export type Closing =
@@ -209,7 +213,7 @@ function activeOf(
   periodId: string,
   chosenAt: EpochMs,
   source: string | null,
-  { attemptId, holder }: Claimed,
+  { attemptId, holder, clamped }: Claimed,
   now: EpochMs,
 ): ActiveState {
   return {
@@ -222,6 +226,7 @@ function activeOf(
     ...(source === null ? {} : { Source: source }),
     ...(holder.kind === "process" ? {} : { Holder: holder.kind }),
     ...(holder.node === undefined ? {} : { Node: holder.node }),
+    ...(clamped === undefined ? {} : { ClampedBy: clamped.by, ClampedFrom: formatInstant(clamped.fromAt) }),
   };
 }
 
