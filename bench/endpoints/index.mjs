@@ -1,56 +1,25 @@
 /**
  * P14: endpoints that are made, changed, read and deleted one by one while the daemon runs, over its control socket, each
  * durable when it is acknowledged. Beside it LMDB alone, which writes as many entries of the same size for each, with as
- * many of them under way, and knows nothing of what it writes.
+ * many of them under way, and knows nothing of what it writes. And how late requests of tenants are while one has many whose
+ * servers never answer.
  */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { open } from "lmdb";
 import { Krond } from "../krond/daemon.mjs";
 import { compared, thousands } from "../krond/rows.mjs";
 import { inWorkplace } from "../lib/workplace.mjs";
+import { FLOOD_NOTE, floodRows } from "./flood.mjs";
+import { Socket } from "./socket.mjs";
 
 const FULL = { endpoints: 100_000, changes: 10_000, rounds: 3 };
 const QUICK = { endpoints: 2_000, changes: 1_000, rounds: 1 };
 const UNDER_WAY = 64;
 const BOOT_LIMIT_MS = 60_000;
-const TENANT = "acme";
 /** What a new endpoint is on disk: its definition, its object, its name, its place in its job, and the counts of its tenant. */
 const ENTRIES = { made: [650, 900, 40, 2, 60], changed: [650, 900] };
-
-/** Many questions at once over one connection. */
-class Socket {
-  #socket;
-  #waiting = new Map();
-  #asked = 0;
-
-  constructor(path) {
-    this.#socket = connect(path);
-    createInterface({ input: this.#socket }).on("line", (line) => {
-      const answer = JSON.parse(line);
-      const waiting = this.#waiting.get(answer.id);
-      this.#waiting.delete(answer.id);
-      if (answer.ok) waiting?.resolve(answer.value);
-      else waiting?.reject(new Error(`krond refuses: ${answer.message}`));
-    });
-  }
-
-  ask(request) {
-    this.#asked += 1;
-    const id = this.#asked;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#socket.write(`${JSON.stringify({ id, tenant: TENANT, request })}\n`);
-    });
-  }
-
-  end() {
-    this.#socket.destroy();
-  }
-}
 
 /** So many at a time, and how many a second. */
 async function rateOf(count, act) {
@@ -124,6 +93,7 @@ async function measured(socket, { endpoints, changes, rounds }) {
 const NONE = { name: null, rounds: [] };
 const NOTES = [
   `P14: over one connection to the control socket, ${UNDER_WAY} requests under way, each durable when it is acknowledged. LMDB alone writes entries of the same number and size a change and judges nothing.`,
+  FLOOD_NOTE,
 ];
 
 export async function run({ isQuick }) {
@@ -154,6 +124,8 @@ export async function run({ isQuick }) {
         const name = `delay of the event loop meanwhile, ${key}${of}`;
         rows.push(compared({ id: "P14", name, key, unit: "ms", ours: [delay], peer: NONE }));
       }
+      await krond.stop();
+      rows.push(...(await floodRows(directory, { isQuick })));
       return { rows, notes: NOTES };
     } finally {
       await krond.stop();

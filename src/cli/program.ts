@@ -11,6 +11,8 @@ export interface Program {
   readonly summary: string;
   readonly version: string;
   readonly commands: readonly Command[];
+  /** One whose commands are taken for its own. */
+  readonly beside?: Program;
 }
 
 export async function runProgram(program: Program, argv: readonly string[], io: CliIo): Promise<number> {
@@ -67,6 +69,9 @@ async function dispatch(program: Program, argv: readonly string[], io: CliIo): P
 }
 
 function unknownCommand(program: Program, verb: string): CliError {
+  const { beside } = program;
+  if (beside?.commands.some(({ name }) => name === verb))
+    return usageError(`unknown command "${verb}"`, `did you mean '${beside.name} ${verb}'?`);
   const near = verb === "version" ? "--version" : nearest(verb, [...program.commands.map(({ name }) => name), "help"]);
   const begun = near ?? program.commands.find(({ name }) => name.startsWith(verb.slice(0, 2)))?.name;
   const hint = begun === undefined ? `see '${program.name} --help'` : `did you mean '${program.name} ${begun}'?`;

@@ -3,6 +3,7 @@
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { assertNever } from "../core/base/result.js";
 import type { CompiledRule, Decision } from "../core/decision/model.js";
+import type { Clamp } from "../core/governor/governor.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
 import type { RetryRule, StopRule } from "../core/job/definition.js";
 import type { OccasionSource, SlotOccasion } from "../core/period/occasion.js";
@@ -51,6 +52,7 @@ export type RecordEvent =
       readonly decision: Decision;
       readonly holder: Holder;
       readonly attemptId: string;
+      readonly clamped?: Clamp;
       readonly stop?: StopRule | undefined;
       readonly now: EpochMs;
     }

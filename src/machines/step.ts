@@ -281,7 +281,9 @@ function claimLive(draft: Draft, { execution }: Attempt, holder: Holder): void {
   const active = activeRuns(document);
   const verdict = engine.claimVerdict(standing, occasion, scope.policy, active, moment.now, startByAt);
   if (verdict.kind === "start") {
-    const claimed = { holder, attemptId, stop: scope.policy.stop, now: moment.now };
+    const { clamped } = occasion;
+    const moved = clamped === undefined ? {} : { clamped };
+    const claimed = { holder, attemptId, ...moved, stop: scope.policy.stop, now: moment.now };
     if (occasion.source === "cron") draft.tellJob({ type: "CLAIM", decision: occasion.decision, ...claimed });
     else draft.tellJob({ type: "CLAIM_SLOT", ...slotOf(draft, occasion), ...claimed });
     draft.tellAttempt(attemptId, { type: "CLAIM" });
@@ -301,7 +303,7 @@ function slotOf(draft: Draft, occasion: SlotOccasion): Omit<SlotClaim, "attemptI
   const { document, moment } = draft;
   const { source, slotAt, chosenAt } = occasion;
   const hintedAt = hintedAtOf(occasion);
-  const slot = { source, slotAt, chosenAt, hintedAt };
+  const slot = { source, slotAt, chosenAt };
   if (source !== "hint-oneshot" || !isOneshotOf(document, hintedAt)) return { ...slot, aftermath: null };
   const { left } = hintsAfter(document, "oneshot", moment.now);
   return { ...slot, aftermath: aftermathOfHints(draft, left, moment.now) };

@@ -217,8 +217,8 @@ export const MUTANTS = [
   {
     name: "S42: a one-shot is known by its slot, wherever its pace has moved it",
     file: OCCASION,
-    search: "return hintedAt ?? slotAt;",
-    replace: "return hintedAt === undefined ? slotAt : slotAt;",
+    search: "return clamped?.fromAt ?? slotAt;",
+    replace: "return clamped === undefined ? slotAt : slotAt;",
     tests: ["test/machines/oneshot-replaced.test.ts"],
   },
   {
@@ -478,8 +478,8 @@ export const MUTANTS = [
   {
     name: "S43: a retry outlives the period after its own",
     file: CLAIMS,
-    search: "const { LastReason: _, EvaluatesFrom, ...rest } = withoutRetry(document);",
-    replace: "const { LastReason: _, EvaluatesFrom, ...rest } = document;",
+    search: "withoutStartFailure(withoutRetry(document), [PERIOD_SOURCE]);",
+    replace: "withoutStartFailure(document, [PERIOD_SOURCE]);",
     tests: STATE_TESTS,
   },
   {

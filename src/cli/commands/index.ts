@@ -35,6 +35,7 @@ export const KRON: Program = {
   name: "kron",
   summary: "Kron: a job scheduler whose every decision can be recomputed by anyone.",
   version: ENGINE_VERSION,
+  beside: KROND,
   commands: [
     lazily(INIT, async () => (await import("./init.js")).run),
     lazily(LINT, async () => (await import("./lint.js")).run),

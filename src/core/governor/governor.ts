@@ -44,6 +44,12 @@ export interface NextOccasion {
   readonly clampedFromAt: EpochMs | null;
 }
 
+/** Which bound has moved an occasion, and what it was before. */
+export interface Clamp {
+  readonly by: "min" | "max";
+  readonly fromAt: EpochMs;
+}
+
 /** null: there is none, or a pause holds. */
 export function nextOccasion(input: OccasionInput): NextOccasion | null {
   const { now } = input;

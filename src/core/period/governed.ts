@@ -3,16 +3,9 @@
  * force (S41). Without any of these a job follows its schedule alone (S10-S14), and nothing of this is asked.
  */
 import { type CompiledRule, hasPeriods } from "../decision/model.js";
-import { type NextOccasion, nextOccasion } from "../governor/governor.js";
+import { type Clamp, type NextOccasion, nextOccasion } from "../governor/governor.js";
 import type { EpochMs } from "../time/instant.js";
-import {
-  type CronOccasion,
-  cronOccasion,
-  type Occasion,
-  type SlotOccasion,
-  type SlotSource,
-  slotOccasion,
-} from "./occasion.js";
+import { type CronOccasion, cronOccasion, type Occasion, type SlotSource, slotOccasion } from "./occasion.js";
 import { freeSlotAt, type JobStanding } from "./policy.js";
 import { retryOccasion } from "./retried.js";
 
@@ -75,16 +68,18 @@ function plannedOccasion(
     pausedUntilAt: null,
     now,
   });
-  return next === null ? null : occasionOf(next, period, standing);
+  const occasion = next === null ? null : occasionOf(next, period, standing);
+  const clamped = next === null ? null : clampOf(next);
+  return occasion === null || clamped === null ? occasion : { ...occasion, clamped };
+}
+
+function clampOf({ clamped: by, clampedFromAt: fromAt }: NextOccasion): Clamp | null {
+  return by === null || fromAt === null ? null : { by, fromAt };
 }
 
 function occasionOf(next: NextOccasion, period: CronOccasion | null, { slots }: JobStanding): Occasion | null {
-  const { source, clamped, clampedFromAt, slotAt, at } = next;
-  if (source !== "cron") {
-    const slot = untaken(source, slotAt, at, slots);
-    const isMoved = source === "hint-oneshot" && clampedFromAt !== null;
-    return slot !== null && isMoved ? { ...slot, hintedAt: clampedFromAt } : slot;
-  }
+  const { source, clamped, slotAt, at } = next;
+  if (source !== "cron") return untaken(source, slotAt, at, slots);
   // The pace asks for a run before the schedule does: a slot of its own.
   if (clamped === "max") return untaken("interval", slotAt, at, slots);
   return period === null || at <= period.dueAt ? period : cronOccasion(period.decision, at);
@@ -94,7 +89,7 @@ function occasionOf(next: NextOccasion, period: CronOccasion | null, { slots }: 
  * S40: a slot that was claimed is never planned again, whatever the clock says by now. Where the clock is behind an older slot,
  * the next of an interval is named after that one; a single run has no other instant.
  */
-function untaken(source: SlotSource, slotAt: EpochMs, at: EpochMs, slots: JobStanding["slots"]): SlotOccasion | null {
+function untaken(source: SlotSource, slotAt: EpochMs, at: EpochMs, slots: JobStanding["slots"]): Occasion | null {
   const freeAt = freeSlotAt(slots, source, slotAt);
   if (freeAt === slotAt) return slotOccasion(source, slotAt, at);
   return source === "hint-oneshot" ? null : { ...slotOccasion(source, freeAt, at), chosenAt: Math.min(slotAt, at) };

@@ -4,6 +4,7 @@
  * start speaks of occasions.
  */
 import type { Decision } from "../decision/model.js";
+import type { Clamp } from "../governor/governor.js";
 import { type EpochMs, formatInstant } from "../time/instant.js";
 
 /** Slots that the job plans for itself, beside the periods of its schedule. */
@@ -22,6 +23,8 @@ export interface CronOccasion {
   /** null: unschedulable. */
   readonly chosenAt: EpochMs | null;
   readonly dueAt: EpochMs;
+  /** A bound of the pace has moved it. Absent: none has. */
+  readonly clamped?: Clamp;
   readonly decision: Decision;
 }
 
@@ -33,8 +36,8 @@ export interface SlotOccasion {
   readonly chosenAt: EpochMs;
   /** Never before `chosenAt`, and never in the past of the instant it was planned at. */
   readonly dueAt: EpochMs;
-  /** S42: of a one-shot hint whose slot the bounds of the job's pace have moved: the instant that it names. Absent: `slotAt`. */
-  readonly hintedAt?: EpochMs;
+  /** A bound of the pace has moved it. Absent: none has. */
+  readonly clamped?: Clamp;
   /** S43: from then on it is not wanted any more. Absent: always. */
   readonly untilAt?: EpochMs;
   /** Whoever asked for it wants it only while nothing of the job is running. */
@@ -66,9 +69,9 @@ export function slotOccasion(source: SlotOccasion["source"], slotAt: EpochMs, st
   return { source, periodId: formatInstant(slotAt), slotAt, chosenAt: slotAt, dueAt: startsAt, decision: null };
 }
 
-/** What the hint says, whatever became of it: by this it is known again. */
-export function hintedAtOf({ hintedAt, slotAt }: Pick<SlotOccasion, "hintedAt" | "slotAt">): EpochMs {
-  return hintedAt ?? slotAt;
+/** S42: of a one-shot hint, the instant that it names, whatever moved its slot: by this it is known again. */
+export function hintedAtOf({ clamped, slotAt }: Pick<SlotOccasion, "clamped" | "slotAt">): EpochMs {
+  return clamped?.fromAt ?? slotAt;
 }
 
 /** As documents, records and logs have it: cron is what goes without saying (STATE). */

@@ -2,7 +2,7 @@
  * The state document of one identity: the schema of STATE, its keys in its order, additive optional fields after them
  * (S30). It records what happened, never what is going to: decisions are recomputed, not persisted.
  */
-import type { HintsInForce } from "../governor/governor.js";
+import type { Clamp, HintsInForce } from "../governor/governor.js";
 import { type ActiveRun, isSlotTaken, type JobStanding, type RunKey } from "../period/policy.js";
 import { type EpochMs, knownInstant } from "../time/instant.js";
 import type { Holder, RemoteHolder } from "./ending.js";
@@ -35,6 +35,9 @@ export interface ActiveState {
   /** S43: of a retry, the period that it is of, and the how manieth attempt it is. */
   readonly RetryOf?: string;
   readonly Attempt?: number;
+  /** S41: which bound of the pace has moved it, and what it was before; absent where none has. */
+  readonly ClampedBy?: Clamp["by"];
+  readonly ClampedFrom?: string;
 }
 
 export interface HistoryEntry {

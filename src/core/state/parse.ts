@@ -104,6 +104,8 @@ const slots: Check = (value) =>
 
 const remote: Check = (value) => (value === "request" || value === "job" ? null : "request or job");
 
+const bound: Check = (value) => (value === "min" || value === "max" ? null : "min or max");
+
 const active = objectOf("a running execution", {
   PeriodID: timestamp,
   PID: pid,
@@ -118,6 +120,8 @@ const active = objectOf("a running execution", {
   Node: optional(nonEmptyText),
   RetryOf: optional(timestamp),
   Attempt: optional(positive),
+  ClampedBy: optional(bound),
+  ClampedFrom: optional(timestamp),
 });
 
 const entry = objectOf("a history entry", {

@@ -2,7 +2,9 @@
  * The transitions by which a period reaches its outcome (S22). Each writes `LastHandledPeriodID`; only a claim touches
  * what is running. Terminal outcomes are permanent: a handled period cannot be given a second one.
  */
+
 import type { Decision } from "../decision/model.js";
+import type { Clamp } from "../governor/governor.js";
 import type { MissedCause } from "../period/cause.js";
 import { dueAt, hintedAtOf, type SlotOccasion } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
@@ -31,6 +33,8 @@ import { broken, sealed, type Transition, unchanged } from "./transition.js";
 export interface Claimed {
   readonly attemptId: string;
   readonly holder: Holder;
+  /** A bound of the job's pace has moved it. */
+  readonly clamped?: Clamp;
 }
 
 export type Closing =
@@ -61,8 +65,6 @@ export interface SlotClaim extends Claimed {
   readonly slotAt: EpochMs;
   /** Where the slot is named after an older one it is not its name that it is due by (S40). Absent: `slotAt`. */
   readonly chosenAt?: EpochMs;
-  /** S42: by which the one-shot hint is known that goes with it. Absent: `slotAt`. */
-  readonly hintedAt?: EpochMs;
   /** S42: of the one-shot hint that goes with it. */
   readonly aftermath: Aftermath | null;
 }
@@ -212,7 +214,7 @@ function activeOf(
   periodId: string,
   chosenAt: EpochMs,
   source: string | null,
-  { attemptId, holder }: Claimed,
+  { attemptId, holder, clamped }: Claimed,
   now: EpochMs,
 ): ActiveState {
   return {
@@ -225,6 +227,7 @@ function activeOf(
     ...(source === null ? {} : { Source: source }),
     ...(holder.kind === "process" ? {} : { Holder: holder.kind }),
     ...(holder.node === undefined ? {} : { Node: holder.node }),
+    ...(clamped === undefined ? {} : { ClampedBy: clamped.by, ClampedFrom: formatInstant(clamped.fromAt) }),
   };
 }
 

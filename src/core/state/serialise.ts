@@ -66,6 +66,8 @@ function activeInOrder(active: ActiveState): object {
     Node: active.Node,
     RetryOf: active.RetryOf,
     Attempt: active.Attempt,
+    ClampedBy: active.ClampedBy,
+    ClampedFrom: active.ClampedFrom,
   };
   return withUnknown(ordered, active);
 }

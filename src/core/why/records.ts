@@ -1,6 +1,8 @@
 /** Ledger records read back (S36): what `why` needs of them. A record of a kind or form that is not known says nothing. */
+
 import { type Fields, fieldsIn, numberOf, textOf } from "../base/fields.js";
 import type { DecisionRecord } from "../decision/model.js";
+import type { Clamp } from "../governor/governor.js";
 import type { Hint } from "../governor/hint.js";
 import type { Outcome } from "../state/document.js";
 import { type Ending, HOLDER_KINDS, type HolderKind, readEnding } from "../state/ending.js";
@@ -39,6 +41,8 @@ export interface RunEntry {
   /** S43: of a further attempt, the period and the how manieth; null of any other run. */
   readonly retryOf: string | null;
   readonly attempt: number | null;
+  /** S41: which bound of the pace has moved it; null: none, or one of a version that did not say so. */
+  readonly clamped: Clamp | null;
 }
 
 /** S43: what was last planned after a failed attempt of the period. */
@@ -194,7 +198,13 @@ function runEntry(at: EpochMs, raw: Fields): RunEntry {
     ending: textOf(raw["ended_at"]) === null ? null : readEnding(raw),
     retryOf: textOf(raw["retry_of"]),
     attempt: numberOf(raw["attempt"]),
+    clamped: clampIn(raw),
   };
+}
+
+function clampIn({ clamped: by, clamped_from: from }: Fields): Clamp | null {
+  const fromAt = instantOrNull(textOf(from));
+  return (by === "min" || by === "max") && fromAt !== null ? { by, fromAt } : null;
 }
 
 function holderOf(value: unknown): HolderKind {

@@ -83,17 +83,16 @@ export function sharedSupervisorOf(
     wish,
   );
   const { gates, planners } = wired;
-  const { stateDirectory } = options;
   const status: Among["status"] = () => supervisor.status();
-  const among = new Among({ ...wired, shared, mailbox, stateDirectory, status, onFailure: onTrouble });
+  const place = { shared, mailbox, stateDirectory: options.stateDirectory };
+  const among = new Among({ ...wired, ...place, status, onFailure: onTrouble });
   const supervisor: ShardedSupervisor = new ShardedSupervisor({
     ...{ member, membership, mailbox, phase, gates, time, away: runs.away, clock: systemClock },
     ...{ answer: (request) => among.answer(request), lastLetters: () => among.workers.leaveOthers() },
     onChanged: (identity) => planners.known.changed(identity),
   });
-  wired.monitoring.watchNode(() => {
-    return { shards: membership.shards.length, revision: membership.revision, offsetMs: time.offsetMs };
-  });
+  const standing = () => ({ shards: membership.shards.length, revision: membership.revision, offsetMs: time.offsetMs });
+  wired.monitoring.watchNode(standing);
   const recover = (): Promise<void> => runs.recover(wired.store, placeOf(options, settings.current));
   return { supervisor, membership, mailbox, among, recover, stopWatching: () => runs.away.stop() };
 }

@@ -16,7 +16,7 @@ const USUAL_RUNS = 10;
 const NO_HINTS = { interval: null, oneshot: null };
 
 const PREVIEW_ANSWER = z.strictObject({
-  rows: listOf(z.strictObject({ at: time, source: z.enum([...RUN_SOURCES, "clamped-min", "clamped-max", "paused"]) })),
+  rows: listOf(z.strictObject({ at: time, source: z.enum([...RUN_SOURCES, "paused"]) })),
 });
 type PreviewAnswer = z.output<typeof PREVIEW_ANSWER>;
 

@@ -44,13 +44,13 @@ export function runAnswer(
   { jobId, endpointId }: { readonly jobId: string; readonly endpointId: string },
   entry: RunEntry,
 ): RunAnswer {
-  const { ending, startedAt, endedAt, source } = entry;
+  const { ending, startedAt, endedAt, source, clamped } = entry;
   return {
     id: runIdOf({ jobId, endpointId, at: entry.at, source }),
     jobId,
     endpointId,
     status: ending === null ? "running" : endedResultOf(ending),
-    source: sourceName(source),
+    source: clamped === null ? sourceName(source) : `clamped-${clamped.by}`,
     scheduledFor: formatInstant(entry.at),
     startedAt,
     finishedAt: endedAt,

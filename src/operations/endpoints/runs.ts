@@ -16,7 +16,6 @@ import { identityIn, readEndpoint } from "./records.js";
 import { violationsOf } from "./run-bounds.js";
 import { placeOf, readRunId, runAnswer } from "./run-view.js";
 import { endpointId, RUN_ANSWER, RUN_DETAIL_ANSWER, type RunAnswer, type RunDetailAnswer, runId } from "./shapes.js";
-import { heldTo } from "./view.js";
 
 const limit = z.int().min(1).max(OPERATION_LIMITS.listRows);
 const statuses = z.array(z.enum(["running", ...RUN_RESULTS])).max(6);
@@ -89,7 +88,7 @@ export const GET_RUN = tenantOperation({
   beginsSomething: false,
   input: z.strictObject({ runId }),
   output: RUN_DETAIL_ANSWER,
-  run: async (request, { reader, quotas }, { tenant }): Promise<RunDetailAnswer> => {
+  run: async (request, { reader }, { tenant }): Promise<RunDetailAnswer> => {
     const name = readRunId(request.runId);
     const place = name === null ? null : placeOf(tenant, name);
     const entry = place === null ? null : await runAt(reader, place);
@@ -98,13 +97,12 @@ export const GET_RUN = tenantOperation({
     const begunAt = entry.startedAt === null ? entry.at : knownInstant(entry.startedAt);
     const before = await entriesUpTo(reader, place.identity, entry.at);
     const hints = hintsInForce(before, begunAt);
-    const own = await readEndpoint(reader, tenant, of);
-    const endpoint = own === null ? null : heldTo((await quotas.use(tenant)).limits, own);
+    const endpoint = await readEndpoint(reader, tenant, of);
     return {
       ...runAnswer({ jobId, endpointId: of }, entry),
       failureCount: failuresBefore(before, entry.at),
       hints: hints.map(hintText),
-      violations: violationsOf(entry, { endpoint, entries: before, hints, begunAt }),
+      violations: violationsOf(entry, endpoint),
     };
   },
 });

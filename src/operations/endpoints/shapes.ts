@@ -29,12 +29,14 @@ export const RUN_SOURCES = [
   "baseline-interval",
   "ai-interval",
   "ai-oneshot",
+  "clamped-min",
+  "clamped-max",
   "manual",
   "retry",
   "other",
 ] as const;
 
-const NEXT_SOURCES = [...RUN_SOURCES, "clamped-min", "clamped-max", "paused"] as const;
+const NEXT_SOURCES = [...RUN_SOURCES, "paused"] as const;
 
 /** Of whoever wanted it: the id of a key, `planner:rules` or `planner:MODEL`; null: whoever runs the daemon. */
 const by = z.string().nullable();

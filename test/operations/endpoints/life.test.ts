@@ -204,10 +204,46 @@ describe("runs", () => {
     const constraints = told.map(({ violations }) => violations.map(({ constraint }) => constraint));
     expect(constraints).toEqual([["maxIntervalMs"], ["minIntervalMs"], ["minIntervalMs", "timeoutMs"]]);
     expect(told[1]?.violations[0]?.message).toBe("it was to begin at 2026-03-01T00:03:01Z");
-    // Its bounds are others now: what they were is not guessed at.
+    // It is on record with each of them, whatever its bounds are by now, and whether there still are any.
     await desk.world.pass(1_000);
     await desk.ask(UPDATE_ENDPOINT, { endpointId, minIntervalMs: 90_000 });
-    expect((await desk.ask(GET_RUN, { runId: rows[1]?.id ?? "" })).violations).toEqual([]);
+    expect(await desk.ask(GET_RUN, { runId: rows[1]?.id ?? "" })).toEqual(told[1]);
+    await desk.ask(DELETE_ENDPOINT, { endpointId });
+    expect(await desk.ask(GET_RUN, { runId: rows[1]?.id ?? "" })).toEqual(told[1]);
+  });
+
+  test("a run is tagged with the bound that has moved it, on record, also across a crash", async () => {
+    const answer: DeskOptions["answer"] = () => ({ answerMs: 20_000 });
+    const bounds = { baselineIntervalMs: 60_000, minIntervalMs: 120_000, maxIntervalMs: 600_000 };
+    const { desk, endpointId } = await opened(bounds, { answer });
+    expect(await desk.ask(GET_ENDPOINT, { endpointId })).toMatchObject({ nextSource: "clamped-min" });
+    await desk.world.pass(2 * MINUTE_MS + 30_000);
+    await desk.ask(HINT_INTERVAL, { endpointId, intervalMs: 7_200_000, ttlMinutes: 60 });
+    expect(await desk.ask(GET_ENDPOINT, { endpointId })).toMatchObject({ nextSource: "clamped-max" });
+    await desk.world.pass(9 * MINUTE_MS + 40_000);
+    // It is under way.
+    desk.world.kill();
+    await desk.boot();
+    await desk.ask(CLEAR_HINTS, { endpointId });
+    await desk.ask(UPDATE_ENDPOINT, { endpointId, minIntervalMs: null });
+    await desk.world.pass(2 * MINUTE_MS);
+    const { rows } = await desk.ask(LIST_RUNS_OF_ENDPOINT, { endpointId, cursor: null, limit: 9 });
+    const told = rows.map(({ source, status }) => [source, status]).reverse();
+    expect(told.slice(0, 3)).toEqual([
+      ["clamped-min", "success"],
+      ["clamped-max", "unknown"],
+      ["baseline-interval", "success"],
+    ]);
+    const ended = await desk.ask(LIST_RUNS, { cursor: null, limit: 9 });
+    expect(ended.rows.map(({ source }) => source)).toContain("clamped-max");
+  });
+
+  test("a period of an expression that the pace holds back is tagged so, and one that is on time is not", async () => {
+    const wish = { baselineIntervalMs: null, baselineCron: "*/2 * * * *", minIntervalMs: 180_000 };
+    const { desk, endpointId } = await opened(wish);
+    await desk.world.pass(6 * MINUTE_MS);
+    const { rows } = await desk.ask(LIST_RUNS_OF_ENDPOINT, { endpointId, cursor: null, limit: 9 });
+    expect(rows.map(({ source }) => source).reverse()).toEqual(["baseline-cron", "clamped-min"]);
   });
 
   test("one that the bound of its tenant alone has moved says so", async () => {

@@ -107,7 +107,8 @@ function startFailureRecord({ identity, source, slotAt, code, at }: Fact<"start_
 function startRecord({ identity, run, holder, retry, at }: Fact<"run_started">, document: StateDocument): LedgerRecord {
   const { attemptId: attempt_id, periodId: period_id, pid, source } = run;
   const begun = { pid, attempt_id, started_at: formatSecond(at), ended_at: null };
-  const where = nodeField(activeStates(document).find((active) => isSameRun(keyOf(active), run)));
+  const active = activeStates(document).find((one) => isSameRun(keyOf(one), run));
+  const where = { ...nodeField(active), ...clampFields(active) };
   const content = { period_id, source, ...retryFields(retry), ...begun, ...holderField(holder), ...where };
   return record(identity, knownInstant(period_id), runKind(source), content);
 }
@@ -117,7 +118,7 @@ function endRecord(fact: Fact<"run_ended">, document: StateDocument, ended: Acti
   const { periodId: period_id, source, pid } = run;
   const started_at = ended?.StartedAt ?? startedTextOf(document, period_id, source);
   const begun = { pid, attempt_id: ended?.AttemptID ?? null, started_at, ended_at: formatSecond(at) };
-  const how = { ...holderField(holder), ...nodeField(ended), ...endingFields(ending) };
+  const how = { ...holderField(holder), ...nodeField(ended), ...clampFields(ended), ...endingFields(ending) };
   const content = { period_id, source, ...retryFields(retry), ...begun, ...how };
   return record(identity, knownInstant(period_id), runKind(source), content);
 }
@@ -125,6 +126,15 @@ function endRecord(fact: Fact<"run_ended">, document: StateDocument, ended: Acti
 /** Additive: where its output lies, among several nodes. */
 function nodeField(active: ActiveState | null | undefined): { readonly node?: string } {
   return active?.Node === undefined ? {} : { node: active.Node };
+}
+
+/** Additive: which bound of the pace has moved it, and what it was before. */
+function clampFields(active: ActiveState | null | undefined): {
+  readonly clamped?: string;
+  readonly clamped_from?: string;
+} {
+  const { ClampedBy: clamped, ClampedFrom: clamped_from } = active ?? {};
+  return clamped === undefined || clamped_from === undefined ? {} : { clamped, clamped_from };
 }
 
 /** Additive: of what was missed or passed over, from when to when nobody could look. */
