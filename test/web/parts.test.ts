@@ -160,7 +160,7 @@ test("rows stay where they were: new ones come behind them, and what is gone lea
 });
 
 test("the heat map tells nothing from little, and little from much", () => {
-  expect([0, 1, 10, 25, 50, 99, 100].map((value) => levelOf(value, 100))).toEqual([0, 1, 1, 2, 4, 6, 6]);
+  expect([0, 1, 10, 25, 50, 99, 100].map((value) => levelOf(value, 100))).toEqual([0, 1, 2, 4, 5, 6, 6]);
 });
 
 describe("times", () => {

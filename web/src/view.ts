@@ -40,9 +40,9 @@ export function shortened(name: string, most: number): string {
 /** Of a heat map. */
 export const LEVELS = 7;
 
-/** In proportion, so that twice as much looks like it; and little is told from nothing. */
+/** The root, so that little is told from nothing. */
 export function levelOf(value: number, most: number): number {
-  return value === 0 ? 0 : 1 + Math.min(LEVELS - 2, Math.floor((value / most) * (LEVELS - 1)));
+  return value === 0 ? 0 : 1 + Math.min(LEVELS - 2, Math.floor(Math.sqrt(value / most) * (LEVELS - 1)));
 }
 
 /** Rows in the order in which they were, those that were not there behind them. */

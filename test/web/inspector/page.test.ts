@@ -71,6 +71,10 @@ describe.skipIf(!hasBrowser)(`the inspector${hasBrowser ? "" : " (this machine h
     const changed = page.getByRole("region", { name: "As JSON" });
     await changed.getByText('"ActiveExecution": {').waitFor();
     expect(await changed.locator(".removed").first().innerText()).toContain("ActiveExecution");
+    // What has changed is in view: nobody has to look for it.
+    const isInView = `(([panel, line]) => line.top >= panel.top && line.bottom <= panel.bottom)(
+      [".json", ".json .removed"].map((name) => document.querySelector(name).getBoundingClientRect()))`;
+    await expect.poll(() => page.evaluate(isInView)).toBe(true);
     await page.getByLabel(/^Only what its last event changed/).check();
     expect(await changed.locator(".same").count()).toBe(0);
 

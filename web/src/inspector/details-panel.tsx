@@ -84,12 +84,15 @@ function documentOf({ snapshot: { context } }: Shown): unknown {
   return isFields(context) ? (context["document"] ?? undefined) : undefined;
 }
 
-/** The first line that is different comes into view, and the panel alone is scrolled. */
+/** Of what stands before the first line that is different. */
+const BEFORE_PX = 60;
+
+/** That line comes into view, and the panel alone is scrolled. */
 function towardsChange(panel: HTMLDivElement | null): (() => void) | null {
   const line = panel?.querySelector<HTMLElement>(".added, .removed");
   if (!panel || !line) return null;
-  const top = Math.max(0, line.offsetTop - panel.offsetTop - 60);
-  return () => panel.scrollTo(0, top);
+  const below = line.getBoundingClientRect().top - panel.getBoundingClientRect().top;
+  return () => panel.scrollBy(0, below - BEFORE_PX);
 }
 
 const SIGNS = { same: " ", added: "+", removed: "−" } as const;

@@ -21,7 +21,7 @@ export function Table({ columns, isPlain = false, children }: TableProps) {
         <tr role={ROLES.row}>
           {columns.map(([name, looks]) => (
             <th key={name} role={ROLES.head} scope="col" class={looks}>
-              {looks === "deeds" ? <span class="hidden">{name}</span> : name}
+              {looks === "deeds" || looks === "mark-cell" ? <span class="hidden">{name}</span> : name}
             </th>
           ))}
         </tr>
