@@ -146,11 +146,12 @@ function Rule({ definition }: { readonly definition: DefinitionAnswer }) {
 }
 
 function Standing({ job }: { readonly job: JobRow }) {
-  const { standing, pausedUntil, pauseReason, nextChosenTime, timezone, nextSource, startFailure } = job;
+  const { standing, pausedUntil, pauseReason, nextChosenTime, timezone, nextSource, startFailure, unserved } = job;
   const because = pauseReason === null || pauseReason === "" ? "" : `: ${pauseReason}`;
   return (
     <p>
       {standing === "paused" && pausedUntil !== null ? `paused until ${momentText(pausedUntil)}${because}` : standing}
+      {unserved !== undefined && ` · no node looks after it now (pool ${unserved})`}
       {nextChosenTime !== null && (
         <>
           {" · next start "}
