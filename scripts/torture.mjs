@@ -15,10 +15,11 @@ const USAGE = `npm run torture -- NAME
   holders  [--rounds 1000]                      R9: daemons that start at once on one state directory
   mutants  [--only TEXT]                        R6: every mutant of the protocol has to be noticed by a test
   nodes    [--claims 100000] [--jobs 320] [--seed N]  K3: three daemons on one PostgreSQL: killed, stopped beyond their leases, cut
-           off in mid-commit, drained, evicted, the server's power gone, wall clocks 5 s off to either side
+           off in mid-commit, drained, evicted, the server slow, full or without power, wall clocks 5 s off to either side
   operator [--seconds 3600] [--seed N]          two Kubernetes operators that are killed and frozen, over a pretended
            [--kubeconfig PATH [--api-restart COMMAND]   API server or a real cluster (its CRD applied, no nodes needed),
             [--operator-kubeconfig PATH]]               operators with rights of their own if these are given
+  workers  [--claims 100000] [--workers 2]      two workers on one store: no run is given away twice, none is left
   soak     [--hours 1] [--jobs 10000]           R17: memory, descriptors, files and lateness over time
 `;
 
@@ -57,6 +58,11 @@ const TORTURES = {
       ...(seed === "" ? {} : { KRON_TORTURE_SEED: seed }),
     });
   },
+  workers: (args) =>
+    test("test/torture/workers.test.ts", {
+      KRON_TORTURE_CLAIMS: option(args, "claims", "100000"),
+      KRON_TORTURE_WORKERS: option(args, "workers", "2"),
+    }),
   operator: (args) => {
     const seed = option(args, "seed", "");
     const kubeconfig = option(args, "kubeconfig", "");

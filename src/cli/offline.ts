@@ -33,6 +33,7 @@ export function storePorts(reader: StateReader, io: CliIo): Reading {
     now,
     ledger: () => SETTINGS_DEFAULTS.ledger,
     presence: () => "none",
+    among: null,
     identities: () => identitiesOf(reader),
   };
 }

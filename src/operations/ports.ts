@@ -11,6 +11,7 @@ import type { Result } from "../core/base/result.js";
 import type { Settings } from "../core/config/settings.js";
 import type { EpochMs } from "../core/time/instant.js";
 import type { DaemonPresence } from "../core/why/facts.js";
+import type { UnservedJob } from "../persist/cluster.js";
 import type { LockTerm } from "../persist/lock.js";
 import type { ObjectWrite, StateReader } from "../persist/store.js";
 import type { AuditTrail } from "./audit/trail.js";
@@ -30,6 +31,8 @@ export interface Reading {
   now(): EpochMs;
   ledger(): Settings["ledger"];
   presence(): DaemonPresence;
+  /** null: there is one daemon alone, or none. */
+  readonly among: Pick<AmongNodes, "unserved"> | null;
   /** Of all jobs, in no order that means anything. */
   identities(): Iterable<string> | AsyncIterable<string>;
 }
@@ -65,6 +68,8 @@ export interface AmongNodes {
   status(): DaemonStatus;
   /** Each by itself, this one too, by name. */
   statuses(): Promise<readonly NodeStatus[]>;
+  /** A job that no node looks after now; null: one does, or nobody wants it. */
+  unserved(identity: string): Promise<UnservedJob | null>;
   /** What has ended lately on the others. */
   ended(): Promise<EndedElsewhere>;
   /** What runs of a job have printed on the others, as far as they answer. */

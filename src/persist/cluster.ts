@@ -71,6 +71,17 @@ export interface WantedRow {
   readonly text: string;
 }
 
+/** One of a shard that no session has now. */
+export interface UnservedJob extends WantedRow, Shard {}
+
+export interface UnservedAsked {
+  /** Only these; null: all. */
+  readonly identities: readonly string[] | null;
+  /** Behind this one in the order of names; "": from the first on. */
+  readonly after: string;
+  readonly limit: number;
+}
+
 export interface ShardHolder {
   readonly session: string;
   readonly node: string;
@@ -92,6 +103,8 @@ export interface ClusterMember {
   giveUp(shard: Shard, heir: string | null): Promise<void>;
   /** The jobs that are wanted in a shard. */
   wantedIn(shard: Shard): Promise<readonly WantedRow[]>;
+  /** Jobs that are wanted and that nobody has, in the order of names. */
+  unserved(asked: UnservedAsked): Promise<readonly UnservedJob[]>;
   /** The settings that go with them, as JSON text; null: none were ever applied. */
   settings(): Promise<string | null>;
   /** What is wanted since this revision is in force there. */

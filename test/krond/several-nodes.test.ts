@@ -1,6 +1,7 @@
 /** Several daemons on one database, as operators meet them: real processes, a real server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { MINUTE_MS, SECOND_MS } from "../../src/core/time/instant.js";
 import { builtPrograms, krondProcesses, runProgram } from "../support/krond.js";
 import { LEASE_MS, Members } from "../support/member-daemons.js";
 import { NEVER } from "../support/place.js";
@@ -146,6 +147,36 @@ test("a job with metrics of its own has them where it is looked after, and nowhe
     const [ours, theirs] = [await seriesOf(one), await seriesOf(two)];
     return ours.length < 8 && [...ours, ...theirs].sort().join() === names(8).join();
   });
+});
+
+test("jobs whose node has died, or whose pool nobody serves, are told of at every node, and why says that nobody has them", async () => {
+  const cluster = await members();
+  const one = await cluster.started("one");
+  const two = await cluster.started("two");
+  const jobs = ["a/any", "b/two", "c/gpu"].map((name) => cluster.job(name, "@every 1s", NOTE));
+  const pools: Record<string, string> = { "b/two": "node/two", "c/gpu": "gpu" };
+  await cluster.want(jobs, {}, (name) => pools[name] ?? "any");
+  await until(() => cluster.seen.includes("b/two"));
+  await two.daemon.kill("SIGKILL");
+  await until(
+    async () => Object.keys(await cluster.shares()).join() === "one" && (await cluster.shares())["one"] === 65,
+  );
+  const listed = JSON.parse(one.kron("list", "--output", "json").out) as readonly Record<string, unknown>[];
+  expect(listed.map(({ identity, unserved = null }) => [identity, unserved])).toEqual([
+    ["a/any", null],
+    ["b/two", "node/two"],
+    ["c/gpu", "gpu"],
+  ]);
+  expect(one.kron("list").out).toMatch(/^b\/two .* unserved \(node\/two\) /m);
+  expect(one.kron("why", "b/two").out).toContain("no node looks after it now (pool node/two)");
+  const before = (ms: number): string => `${new Date(Date.now() - ms).toISOString().slice(0, 19)}Z`;
+  expect(one.kron("why", `c/gpu@${before(MINUTE_MS)}`).out).toContain(
+    "no node looked after the job; no node looks after it now (pool gpu)",
+  );
+  const away = before(SECOND_MS);
+  const again = await cluster.started("two");
+  await until(() => JSON.parse(one.kron("list", "--output", "json").out)[1].unserved === undefined);
+  expect(again.kron("why", `b/two@${away}`).out).toContain("no node looked after the job from ");
 });
 
 test("what several nodes cannot have is refused, and told how", async () => {

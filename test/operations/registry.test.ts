@@ -93,6 +93,7 @@ async function answerOf(reader: StateReader, request: OperationRequest): Promise
     now: Date.now,
     ledger: () => SETTINGS_DEFAULTS.ledger,
     presence: () => "none",
+    among: null,
     identities: () => ["t/good", "t/bad"],
   });
 }

@@ -1,6 +1,6 @@
 /** K4 for one of several nodes: whatever happens to a connection or to the server, a node goes on, or ends knowing why. */
 import pg from "pg";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Shard } from "../../src/persist/cluster.js";
 import { documentKey } from "../../src/persist/keys.js";
 import type { Batch } from "../../src/persist/store.js";
@@ -42,10 +42,10 @@ function claiming(shard: Shard, number: number): Batch {
 }
 
 /** Each shard one after the other, all shards at once. */
-async function claimAll({ member, term }: Member, count: number): Promise<void> {
+async function claimAll({ member, term }: Member, count: number, from = 1): Promise<void> {
   const one = async (shard: Shard): Promise<void> => {
     const store = member.storeOf(shard);
-    for (let number = 1; number <= count; number += 1) {
+    for (let number = from; number <= count; number += 1) {
       expect([number, await store.commit(term, claiming(shard, number))]).toEqual([number, []]);
     }
   };
@@ -73,6 +73,60 @@ describe("commits of several shards", () => {
     expect(proxy.commits).toBeGreaterThan(10);
   });
 });
+
+/** K10: everybody else has all connections that there are; what a node has is broken, all but its heartbeats. */
+describe("a server that takes no more connections", () => {
+  const limited = (most: number) => inDatabase(`alter role ${ROLE} connection limit ${most}`);
+  afterEach(() => limited(-1));
+  /** One that is idle is made anew with the next statement, and refused. */
+  const breakAll = (but: string) =>
+    inDatabase(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+      and usename = '${ROLE}' and query not like '%${but}%'`);
+
+  test("loses and doubles nothing of a node whose heartbeats go on: it waits until there is room", async () => {
+    const one = await direct.join("a", { leaseMs: 8_000 });
+    await one.member.pulse(true);
+    await claimAll(one, 3);
+    await heartbeaten(one);
+    await limited(0);
+    await breakAll("kron.session");
+    let isDone = false;
+    const claiming = claimAll(one, 10, 4).then(() => {
+      isDone = true;
+    });
+    // Its lease is kept up meanwhile.
+    for (let beats = 0; beats < 5; beats += 1) await heartbeaten(one);
+    expect(isDone).toBe(false);
+    await limited(-1);
+    await claiming;
+    await expectAll(one, 10);
+    expect(await Promise.race([one.member.lost, Promise.resolve("held")])).toBe("held");
+  });
+
+  test("ends a node that cannot keep its lease up, which says so; another one takes what it had", async () => {
+    const one = await direct.join("a", { leaseMs: 4_000 });
+    await one.member.pulse(true);
+    await claimAll(one, 3);
+    await limited(0);
+    await breakAll("nothing of that");
+    const lost = await one.member.lost;
+    expect([lost.code, lost.message]).toEqual([
+      "lease-lost",
+      expect.stringMatching(/could not be kept up: .* it takes no more connections or has no more room \(too many/),
+    ]);
+    expect(lost.hint).toMatch(/raise max_connections, or the rolconnlimit of its role; the next start goes on/);
+    await limited(-1);
+    const two = await direct.join("b");
+    while (heldOf(await two.member.pulse(true)).length < 64) await new Promise((resolve) => setTimeout(resolve, 50));
+    await expectAll(two, 3);
+  });
+});
+
+/** The next heartbeat is answered: what is trusted has grown. */
+async function heartbeaten({ term }: Member): Promise<void> {
+  const before = term.trustedUntilMs;
+  while (term.trustedUntilMs === before) await new Promise((resolve) => setTimeout(resolve, 20));
+}
 
 describe("a connection that breaks", () => {
   test("loses no letter, delivers none twice, and no shard", async () => {

@@ -15,6 +15,8 @@ import type {
   Pulse,
   Shard,
   ShardHolder,
+  UnservedAsked,
+  UnservedJob,
   WantedJob,
   WantedRow,
 } from "../../src/persist/cluster.js";
@@ -416,6 +418,15 @@ export class MemoryMember implements ClusterMember {
       const shard = this.#cluster.shardOf(identity);
       return shard.pool === pool && shard.number === number;
     });
+  }
+
+  async unserved({ identities, after, limit }: UnservedAsked): Promise<readonly UnservedJob[]> {
+    const all = [...this.#cluster.wanted.values()].map((job) => ({ ...job, ...this.#cluster.shardOf(job.identity) }));
+    return all
+      .filter((job) => this.#cluster.holderOf(job) === null && job.identity > after)
+      .filter(({ identity }) => identities === null || identities.includes(identity))
+      .sort((one, other) => (one.identity < other.identity ? -1 : 1))
+      .slice(0, limit);
   }
 
   async settings(): Promise<string | null> {

@@ -1,7 +1,7 @@
 /**
  * K3: three real daemons on one database, with real children, and whatever can happen to them: killed, stopped for longer than
- * their leases, cut off in the middle of a commit, a server that loses its power, drained, evicted; their wall clocks five
- * seconds off to either side. What runs says so itself, and is compared with what is on record afterwards.
+ * their leases, cut off in the middle of a commit, slow to reach a server that loses its power or has no connection left,
+ * drained, evicted; their wall clocks five seconds off to either side. What runs says so itself, and is compared with what is on record afterwards.
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -13,7 +13,7 @@ import type { PostgresServer } from "../support/postgres.js";
 import type { Fault, FaultyProxy } from "../support/postgres-proxy.js";
 import type { Random } from "./random.js";
 
-export const DEEDS = ["kill", "freeze", "cut", "reset", "power", "drain", "evict"] as const;
+export const DEEDS = ["kill", "freeze", "cut", "reset", "power", "drain", "evict", "slow", "full"] as const;
 export type NodeDeed = (typeof DEEDS)[number];
 
 const CUTS: readonly Fault[] = ["before", "within", "unheard", "after"];
@@ -29,6 +29,8 @@ const CHANCES: Readonly<Record<NodeDeed, number>> = {
   power: 1,
   drain: 2,
   evict: 2,
+  slow: 2,
+  full: 1,
 };
 const START_AGAIN_MS = 500;
 const LOOK_MS = 100;
@@ -175,6 +177,12 @@ export class NodesCampaign {
         return;
       case "evict":
         await this.#direct.admin.evict(node.name);
+        return;
+      case "slow":
+        this.#watching.push(slowed(proxy, 50 + 400 * random.next(), LEASE_MS * random.next()));
+        return;
+      case "full":
+        return this.#full(proxy, LEASE_MS * (0.2 + random.next()));
     }
   }
 
@@ -206,6 +214,15 @@ export class NodesCampaign {
     node.isStill = false;
   }
 
+  /** K10: others have all connections that there are, when those of one node break. */
+  async #full(proxy: FaultyProxy, forMs: number): Promise<void> {
+    const { server } = this.#options;
+    await server.admin("alter role krond connection limit 0");
+    proxy.reset();
+    await sleep(forMs);
+    await server.admin("alter role krond connection limit -1");
+  }
+
   async #drained({ name }: NodeLife): Promise<void> {
     const { admin } = this.#direct;
     await admin.drain(name, true);
@@ -215,7 +232,10 @@ export class NodesCampaign {
 
   /** Everybody is there, nothing is wanted any more, and what runs has ended, on record too. */
   async #calm(): Promise<void> {
-    for (const proxy of this.#options.proxies) proxy.faultOf = () => null;
+    for (const proxy of this.#options.proxies) {
+      proxy.faultOf = () => null;
+      proxy.delayMs = 0;
+    }
     await Promise.all(this.#nodes.map(async (node) => until(async () => !node.isStill)));
     await this.#allReady();
     const untilAt = await this.#serverNow();
@@ -266,6 +286,13 @@ function cutNext(proxy: FaultyProxy, fault: Fault): void {
     isDone = true;
     return fault;
   };
+}
+
+/** Everything that the node says takes so long. */
+async function slowed(proxy: FaultyProxy, delayMs: number, forMs: number): Promise<void> {
+  proxy.delayMs = delayMs;
+  await sleep(forMs);
+  proxy.delayMs = 0;
 }
 
 function skew(skewMs: number): Record<string, string> {

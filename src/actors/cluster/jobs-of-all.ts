@@ -1,6 +1,6 @@
 /**
  * Lists of jobs, whoever looks after them: of what this node has from its supervisors, of the rest from the nodes that have it,
- * merged as they are asked for.
+ * merged as they are asked for. What no node looks after stands in the store.
  */
 import { SECOND_MS } from "../../core/time/instant.js";
 import type { ClusterMember, NodeFacts, ShardHolder } from "../../persist/cluster.js";
@@ -11,6 +11,7 @@ import * as commands from "./commands.js";
 import type { Mailbox } from "./mailbox.js";
 import { type Membership, nameOf } from "./membership.js";
 import { compareNames, findIn, type JobSource } from "./merged-jobs.js";
+import type { UnservedJobs } from "./unserved-jobs.js";
 
 const QUESTION_WITHIN_MS = 3 * SECOND_MS;
 const LOOK_AGAIN_MS = 100;
@@ -71,17 +72,27 @@ export class JobsOfAll implements commands.Jobs {
   readonly #ports: JobsPorts;
   readonly #here: JobsHere;
   readonly #attendance: Pick<Attendance, "holderOf">;
+  readonly #unserved: UnservedJobs;
 
-  constructor(ports: JobsPorts, here: JobsHere, attendance: Pick<Attendance, "holderOf">) {
+  constructor(ports: JobsPorts, here: JobsHere, attendance: Pick<Attendance, "holderOf">, unserved: UnservedJobs) {
     this.#ports = ports;
     this.#here = here;
     this.#attendance = attendance;
+    this.#unserved = unserved;
   }
 
   /** Of named jobs; a node that does not answer is told of, because nobody else knows how they are. */
   async list(options: ListOptions = {}): Promise<readonly JobStatus[]> {
     const { identities } = options;
     if (identities === undefined) return this.#here.list(options);
+    const ofNobody = await this.#unserved.ofNobody(identities);
+    const told = new Set(ofNobody.map(({ identity }) => identity));
+    const rest = await this.#listServed(identities.filter((identity) => !told.has(identity)));
+    const rows = new Map([...ofNobody, ...rest].map((row) => [row.identity, row]));
+    return identities.flatMap((identity) => rows.get(identity) ?? []);
+  }
+
+  async #listServed(identities: readonly string[]): Promise<readonly JobStatus[]> {
     const byNode = new Map<string, { readonly holder: ShardHolder; readonly names: string[] }>();
     const looked = (await this.#byShard(identities)).map(async (names) => {
       const holder = await this.#attendance.holderOf(names[0] ?? "");
@@ -91,8 +102,7 @@ export class JobsOfAll implements commands.Jobs {
     });
     await Promise.all(looked);
     const lists = await Promise.all([...byNode.values()].map(({ holder, names }) => this.#statusesOf(holder, names)));
-    const rows = new Map(lists.flat().map((row) => [row.identity, row]));
-    return identities.flatMap((identity) => rows.get(identity) ?? []);
+    return lists.flat();
   }
 
   /** It is looked once for each shard who has it, however many jobs of it are asked for. */
@@ -125,7 +135,8 @@ export class JobsOfAll implements commands.Jobs {
     const asked = await this.#nodesToAsk();
     const looks = new Looks();
     const sources = asked.map((node) => looks.seen(node.node, (it) => this.#findOn(node, it)));
-    const page = await findIn(sources, query);
+    const unserved = looks.seen(this.#unserved.name, (it) => this.#unserved.find(it));
+    const page = await findIn([...sources, unserved], query);
     const answered = asked.filter(({ node }) => page.absent?.includes(node) !== true);
     return { page, isWhole: looks.isWhole(answered.flatMap(({ shards }) => shards.map(nameOf))) };
   }

@@ -143,7 +143,7 @@ function nextOf(streams: readonly Stream[], rows: readonly JobStatus[], after: s
   return least !== null && (shown === null || compareNames(least, shown) > 0) ? least : shown;
 }
 
-function comparisonOf(order: ListOrder): Compare {
+export function comparisonOf(order: ListOrder): Compare {
   const { sort, isReversed } = order;
   if (sort === "name") {
     const turned = isReversed ? -1 : 1;

@@ -35,12 +35,15 @@ import { JobsHere, JobsOfAll } from "./jobs-of-all.js";
 import type { Answer, Mailbox, Request } from "./mailbox.js";
 import type { Membership } from "./membership.js";
 import { SHARED_DEFINITIONS } from "./shared-definitions.js";
+import { UnservedJobs, type UnservedPorts } from "./unserved-jobs.js";
 
 /** What a command may take on another node: as long as a start may. */
 const COMMAND_WITHIN_MS = 10 * SECOND_MS;
 
 export interface ShardedPorts {
-  readonly member: Pick<ClusterMember, "node" | "session" | "shardOf" | "holderOf" | "nodes">;
+  readonly member: Pick<ClusterMember, "node" | "session" | "shardOf" | "holderOf" | "nodes" | "unserved">;
+  /** The whole of what they share. */
+  readonly store: UnservedPorts["store"];
   readonly membership: Membership;
   readonly mailbox: Pick<Mailbox, "ask" | "close" | "isClosed">;
   /** Of this machine, by which is waited. */
@@ -75,7 +78,7 @@ export class ShardedSupervisor implements Supervisor {
     this.#bootedAt = ports.time.now();
     this.#attendance = new Attendance(ports);
     const here = new JobsHere(ports);
-    this.#jobs = new JobsOfAll(ports, here, this.#attendance);
+    this.#jobs = new JobsOfAll(ports, here, this.#attendance, new UnservedJobs(ports));
     this.here = {
       list: (options) => here.list(options),
       find: (query) => here.find(query),

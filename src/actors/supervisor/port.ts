@@ -115,6 +115,8 @@ export interface JobStatus {
   readonly schedule: string;
   readonly timezone: string;
   readonly standing: StandingName;
+  /** The pool that it lies in, where no node looks after it now; absent: one does. */
+  readonly unserved?: string;
   readonly pausedUntil: string | null;
   readonly pauseReason: string | null;
   /** Who paused it; null: it is not paused, or by whoever runs the daemon. */

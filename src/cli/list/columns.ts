@@ -86,7 +86,8 @@ function scheduleCell({ schedule, timezone }: JobStatus): Cell {
 }
 
 function nextCell(status: JobStatus, times: Times): Cell {
-  const { standing, pausedUntil, nextChosenTime } = status;
+  const { standing, pausedUntil, nextChosenTime, unserved } = status;
+  if (unserved !== undefined) return { text: `unserved (${unserved})`, short: "unserved", colour: "yellow" };
   if (standing === "suspended" || standing === "removed") return { text: standing, colour: "dim" };
   const distance = nextChosenTime === null ? "-" : times.distance(nextChosenTime);
   const when = nextChosenTime === null ? withoutNext(status) : `${times.text(nextChosenTime)} (${distance})`;

@@ -12,6 +12,7 @@ export function publishedRow(status: JobStatus): object {
     schedule: status.schedule,
     timezone: status.timezone,
     standing: status.standing,
+    ...(status.unserved === undefined ? {} : { unserved: status.unserved }),
     paused_until: status.pausedUntil,
     pause_reason: status.pauseReason,
     next_period_id: status.nextPeriodId,

@@ -5,6 +5,7 @@ import { reasonText } from "../period/reasons.js";
 import { activeStates, standingOf } from "../state/document.js";
 import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
 import { attemptsText, isRetryRunning } from "./attempts.js";
+import { nobodyNow } from "./attended.js";
 import type { Finding, WhyFacts } from "./facts.js";
 import type { BootEntry, RunEntry, SlotEntry } from "./records.js";
 import { runText } from "./texts.js";
@@ -62,7 +63,8 @@ function tooYoung({ notedAt }: BootEntry): Finding {
 }
 
 /** Due, and neither run nor closed. */
-function notRun({ document, versions, now, daemon }: WhyFacts, boot: BootEntry): Finding {
+function notRun(facts: WhyFacts, boot: BootEntry): Finding {
+  const { document, versions, now, daemon } = facts;
   const due = parseInstant(document?.Boot?.Due?.Slot ?? "");
   if (document === null || !due.ok || due.value !== boot.at) {
     return { kind: "not_evaluated", text: "the machine or the job was changed again before it could be run" };
@@ -74,5 +76,8 @@ function notRun({ document, versions, now, daemon }: WhyFacts, boot: BootEntry):
   }
   if (document.Hints !== undefined) return { kind: "waiting", reason: "hinted", text: "a hint stands in for it" };
   const text = `due since ${formatSecond(boot.at)}`;
-  return { kind: "waiting", text: daemon === "none" ? `${text}; no daemon is running` : text };
+  return {
+    kind: "waiting",
+    text: daemon === "none" ? `${text}; ${facts.unserved == null ? "no daemon is running" : nobodyNow(facts)}` : text,
+  };
 }

@@ -45,6 +45,11 @@ export type DaemonPresence = "running" | "stopping" | "none";
 export interface WhyFacts {
   readonly identity: string;
   readonly daemon: DaemonPresence;
+  /**
+   * Absent: there is one daemon alone. Among several nodes the pool that the job lies in, where no node looks after it now; null: one
+   * does.
+   */
+  readonly unserved?: string | null;
   /** The period that is asked about: its nominal time. */
   readonly nominalAt: EpochMs;
   readonly now: EpochMs;

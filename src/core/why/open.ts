@@ -4,7 +4,8 @@ import { deadlineAt, deadlineMsOf, isPast } from "../period/lateness.js";
 import { currentPeriod, isHandled, nextPeriod, openingAt } from "../period/periods.js";
 import { lastHandledAt } from "../state/document.js";
 import { type EpochMs, formatSecond, parseInstant } from "../time/instant.js";
-import { type Finding, type Period, periodUnder, type WhyFacts, type WhySpan } from "./facts.js";
+import { lastSignBefore, nobodyNow } from "./attended.js";
+import { type Finding, type Period, periodUnder, type WhyFacts } from "./facts.js";
 import type { PauseEntry } from "./records.js";
 
 export function suspended({ definition }: Period): Finding | null {
@@ -53,7 +54,7 @@ export function waiting(facts: WhyFacts, period: Period): Finding | null {
   }
   const last = lastSignBefore(spans, Number.POSITIVE_INFINITY);
   const sign = last === null ? "" : ` (last sign of life: ${formatSecond(last)})`;
-  return { kind: "waiting", reason: "no_daemon", text: `it is due, but no daemon runs${sign}${then}` };
+  return { kind: "waiting", reason: "no_daemon", text: `it is due, but ${nobodyNow(facts)}${sign}${then}` };
 }
 
 /** The period as the next step or the next start will judge it; null: handled, passed, or not one of the job any more. */
@@ -80,11 +81,6 @@ export function nextStart(open: Period, now: EpochMs): string {
 function successionAt({ compiled, decision }: Period): EpochMs | null {
   const nextAt = nextPeriod(compiled, decision.nominalAt);
   return nextAt === null ? null : openingAt(compiled, nextAt);
-}
-
-export function lastSignBefore(spans: readonly WhySpan[], at: EpochMs): EpochMs | null {
-  const before = spans.filter((span) => span.at < at).map((span) => span.at);
-  return before.length === 0 ? null : Math.max(...before);
 }
 
 /** The definition went, or changed while it was the current period, before it was handled. */

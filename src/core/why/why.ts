@@ -2,6 +2,7 @@
  * What became of one period of a job, and why: an answer for every instant anybody may ask about (S36). Pure: records,
  * definitions, spans and the present moment come in as arguments.
  */
+
 import { isErrorCode } from "../base/errors/registry.js";
 import { isEvery } from "../cron/every.js";
 import { compileRule } from "../decision/compile.js";
@@ -14,6 +15,7 @@ import { activeStates, lastHandledAt } from "../state/document.js";
 import { endingFields, holderField, NO_ENDING_FIELDS } from "../state/ending.js";
 import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
 import { attemptsText, furtherAttempts, isRetryRunning } from "./attempts.js";
+import { absenceAt, nobodyNow } from "./attended.js";
 import { whyBoot } from "./boots.js";
 import {
   type Finding,
@@ -25,18 +27,7 @@ import {
   type WhyVersion,
 } from "./facts.js";
 import { hintAt, hinted, hinterText } from "./hinted.js";
-import {
-  heldNow,
-  lastSignBefore,
-  leftOpen,
-  nextStart,
-  openPause,
-  openPeriod,
-  paused,
-  replaced,
-  suspended,
-  waiting,
-} from "./open.js";
+import { heldNow, leftOpen, nextStart, openPause, openPeriod, paused, replaced, suspended, waiting } from "./open.js";
 import type { GapEntry, PeriodEntry, RunEntry } from "./records.js";
 import { lastSlot, nearestRuns, slotRun, sourceText } from "./slots.js";
 import { failedStart, failingStart } from "./start-failures.js";
@@ -196,7 +187,16 @@ function withoutPeriod(facts: WhyFacts): Finding {
   const text = isPaced
     ? `no run of the interval "${version.definition.schedule}" is on record at that instant`
     : `not a period of the schedule "${version.definition.schedule}" (${version.definition.timezone})`;
-  return { kind: "not_a_period", text: `${text}; the nearest ${nearText(names)}${beside}`, nearest: names };
+  const why = isPaced ? unservedText(facts) : "";
+  return { kind: "not_a_period", text: `${text}${why}; the nearest ${nearText(names)}${beside}`, nearest: names };
+}
+
+/** Among several nodes: that nobody had the job at that instant, or has it now. */
+function unservedText(facts: WhyFacts): string {
+  const { nominalAt, now, unserved } = facts;
+  if (unserved === undefined) return "";
+  const absence = nominalAt > now ? null : absenceAt(facts, nominalAt);
+  return `${absence === null ? "" : `: ${absence.text}`}${unserved === null ? "" : `; ${nobodyNow(facts)}`}`;
 }
 
 function nearText(names: readonly string[]): string {
@@ -250,7 +250,8 @@ function notYet(facts: WhyFacts, period: Period): Finding {
     : pause === null
       ? ""
       : `; but the job is paused until ${formatSecond(pause.untilAt)}${byText(pause.by)} (${pause.reason})`;
-  return { kind: "not_yet", text: when + but };
+  const nobody = facts.unserved == null ? "" : `; but ${nobodyNow(facts)}`;
+  return { kind: "not_yet", text: when + but + nobody };
 }
 
 function olderThan(keptFromAt: EpochMs): Finding {
@@ -258,19 +259,15 @@ function olderThan(keptFromAt: EpochMs): Finding {
   return { kind: "older_than_ledger", text };
 }
 
-/** S13: nobody was there. Between its last sign of life and the next start a daemon counts as down. */
 function down(facts: WhyFacts, period: Period): Finding | null {
-  const { spans, document } = facts;
-  const { dueAt: at } = period;
-  if (spans.some((span) => span.bootedAt <= at && at <= span.at)) return null;
-  const from = lastSignBefore(spans, at);
-  const until = spans.find((span) => span.bootedAt > at)?.bootedAt ?? null;
-  if (from === null && until === null && document === null) return null;
-  const begin = from === null ? "" : ` from ${formatSecond(from)} (its last sign of life)`;
-  const open = until === null ? openPeriod(facts, period) : null;
+  const absence = absenceAt(facts, period.dueAt);
+  if (absence === null) return null;
+  const { text, from, until } = absence;
+  if (until !== null) return { kind: "down", text, from, until };
+  const open = openPeriod(facts, period);
   const then = open === null ? "" : nextStart(open, facts.now);
-  const end = until === null ? `; it has not been started again${then}` : ` to ${formatSecond(until)}`;
-  return { kind: "down", text: `the daemon was down${begin}${end}`, from, until };
+  const now = facts.unserved == null ? "it has not been started again" : nobodyNow(facts);
+  return { kind: "down", text: `${text}; ${now}${then}`, from, until };
 }
 
 /** S53: nobody knows whether it ran. Signs of life of that time may be forgotten too, so that it looks like a time in which nobody was there. */

@@ -11,7 +11,7 @@ import { outputIn } from "../../operations/jobs/log.js";
 import type { RecentEnds } from "../../operations/now/recent.js";
 import type { AmongNodes, EndedElsewhere, NodeStatus } from "../../operations/ports.js";
 import type { LogAnswer, OutputAsked } from "../../operations/shapes/ahead.js";
-import type { NodeFacts } from "../../persist/cluster.js";
+import type { NodeFacts, UnservedJob } from "../../persist/cluster.js";
 import type { StateReader } from "../../persist/store.js";
 import type { EndpointBooks } from "./endpoint-books.js";
 import type { EventFeed } from "./event-feed.js";
@@ -71,6 +71,11 @@ export class Among implements AmongNodes {
 
   get node(): string {
     return this.#ports.shared.member.node;
+  }
+
+  async unserved(identity: string): Promise<UnservedJob | null> {
+    const [job = null] = await this.#ports.shared.member.unserved({ identities: [identity], after: "", limit: 1 });
+    return job;
   }
 
   get cursorKey(): Buffer {

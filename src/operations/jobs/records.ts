@@ -73,7 +73,9 @@ export const WHY = storeOperation({
     const presence = ports.presence();
     const daemon = { isAlive: presence !== "none", isStopping: presence === "stopping" };
     const moment = { now: request.at ?? ports.now(), ledger: ports.ledger() };
-    return found(await readWhy(ports.reader, { ...request, ...moment, ...daemon }), request.identity);
+    const unserved = await ports.among?.unserved(request.identity);
+    const nodes = unserved === undefined ? {} : { unserved };
+    return found(await readWhy(ports.reader, { ...request, ...moment, ...daemon, ...nodes }), request.identity);
   },
 });
 

@@ -1,13 +1,10 @@
 /** The status of all jobs from the store alone, while no daemon runs: what the last one knew and wrote. */
 import { livenessOf } from "../../actors/process-identity.js";
 import type { JobStatus } from "../../actors/supervisor/port.js";
-import { statusOf } from "../../actors/supervisor/rows/job-status.js";
+import { recordedStatus } from "../../actors/supervisor/rows/recorded-status.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
-import { compileRule } from "../../core/decision/compile.js";
 import { storedDefinition } from "../../core/job/stored.js";
-import { periodOf } from "../../core/period/occasion.js";
-import { aheadOf } from "../../core/restart/outlook.js";
-import { type ActiveState, activeStates, newDocument, standingOf } from "../../core/state/document.js";
+import { type ActiveState, activeStates, newDocument } from "../../core/state/document.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { currentDefinitions, type StateReader, type StoredVersion } from "../../persist/store.js";
 import { documentOf } from "./why.js";
@@ -59,11 +56,7 @@ async function statusesOf(reader: StateReader, { identity, text, isIntact }: Sto
   const definition = text === null || !isIntact ? null : storedDefinition(text);
   if (definition === null) return [];
   const document = (await documentOf(reader, identity)) ?? newDocument(identity);
-  const compiled = compileRule(definition);
-  const rule = { compiled, isSuspended: definition.policy.suspend };
-  const liveAt = periodOf(aheadOf(rule, standingOf(document), now));
-  const subject = { identity, definition, scope: { compiled }, isRemoved: false, liveAt };
-  const status = statusOf(subject, document, now);
+  const status = recordedStatus(definition, document, now);
   return [{ ...status, active: status.active.filter((_, index) => isAlive(activeStates(document)[index])) }];
 }
 

@@ -10,6 +10,7 @@ import { parseDocument } from "../../core/state/parse.js";
 import { DAY_MS, type EpochMs, floorToSecond } from "../../core/time/instant.js";
 import type { WhyAnswer, WhySpan, WhyVersion } from "../../core/why/facts.js";
 import { whyCurrent, whyPeriod } from "../../core/why/why.js";
+import type { UnservedJob } from "../../persist/cluster.js";
 import type { StateReader } from "../../persist/store.js";
 import { entriesUpTo, isKnown } from "./ledger-view.js";
 
@@ -23,6 +24,8 @@ export interface WhyRequest {
   readonly isAlive?: boolean;
   /** It drains, and starts nothing any more. */
   readonly isStopping?: boolean;
+  /** Among several nodes: the job, where no node looks after it now; null: one does. Absent: there is one daemon alone. */
+  readonly unserved?: UnservedJob | null;
 }
 
 /** Records about earlier instants that may say something about this one: pauses, and the gap it belongs to. */
@@ -32,15 +35,17 @@ const AROUND_MS = 32 * DAY_MS;
 
 /** null for a job that the store does not know. */
 export async function readWhy(reader: StateReader, request: WhyRequest): Promise<WhyAnswer | null> {
-  const { identity, now, ledger, isAlive = true, isStopping = false } = request;
-  if (!(await isKnown(reader, identity))) return null;
-  const versions = await versionsOf(reader, identity);
+  const { identity, now, ledger, isStopping = false, unserved } = request;
+  const isAlive = request.isAlive !== false && unserved == null;
+  if (unserved == null && !(await isKnown(reader, identity))) return null;
+  const versions = await versionsOf(reader, identity, unserved ?? null);
   const periodAt = request.periodAt ?? currentOf(versions, now);
   const latestAt = Math.min(now, periodAt + AROUND_MS);
   const answer = request.periodAt === null ? whyCurrent : whyPeriod;
   return answer({
     identity,
     daemon: isAlive ? (isStopping ? "stopping" : "running") : "none",
+    ...(unserved === undefined ? {} : { unserved: unserved?.pool ?? null }),
     nominalAt: periodAt,
     now,
     versions,
@@ -59,8 +64,16 @@ function currentOf(versions: readonly WhyVersion[], now: EpochMs): EpochMs {
   return currentPeriod(compiled, now) ?? nextPeriod(compiled, now) ?? floorToSecond(now);
 }
 
-async function versionsOf(reader: StateReader, identity: string): Promise<WhyVersion[]> {
+/** What nobody has looked after yet is wanted since nobody knows when. */
+async function versionsOf(
+  reader: StateReader,
+  identity: string,
+  unserved: UnservedJob | null,
+): Promise<readonly WhyVersion[]> {
   const versions = (await reader.definitionVersions(identity)).filter(({ isIntact }) => isIntact);
+  if (versions.length === 0 && unserved !== null) {
+    return [{ definedAt: Number.MIN_SAFE_INTEGER, definition: storedDefinition(unserved.text) }];
+  }
   return versions.flatMap(({ definedAt, text }): WhyVersion[] => {
     if (text === null) return [{ definedAt, definition: null }];
     const definition = storedDefinition(text);

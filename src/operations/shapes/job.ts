@@ -69,6 +69,8 @@ export const JOB_STATUS = z.strictObject({
   schedule: z.string(),
   timezone: z.string(),
   standing: z.enum(STANDINGS),
+  /** Among several nodes: where no node looks after it now, the pool that it lies in. It is as it is on record. */
+  unserved: z.string().optional(),
   pausedUntil: time.nullable(),
   pauseReason: z.string().nullable(),
   pausedBy: z.string().nullable(),

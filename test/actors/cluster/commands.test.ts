@@ -1,5 +1,5 @@
 /** What one node is asked about jobs of another: the answer is the same wherever it is asked. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JobPage, JobQuery } from "../../../src/actors/supervisor/port.js";
 import { ALL_JOBS, BY_NAME } from "../../../src/actors/supervisor/rows/job-query.js";
 import { KronError } from "../../../src/core/base/errors/kron-error.js";
@@ -102,6 +102,69 @@ test("a node that does not answer is named beside what the others have", async (
   await world.pass(12 * SECOND_MS);
   const whole = await world.during(one.supervisor.find({ ...EVERYTHING, limit: 100 }));
   expect([whole.rows.length, whole.absent]).toEqual([40, undefined]);
+});
+
+describe("jobs that no node serves", () => {
+  async function unservedBeside(pools: readonly (readonly [string, string])[]) {
+    const world = new Nodes({ anyShards: 4, runMs: null });
+    world.wantIn(pools.map(([name, pool]) => [job(name, "@every 1s", { tags: [pool] }), pool]));
+    const one = await world.start("one");
+    await world.pass(2 * SECOND_MS);
+    return { world, one };
+  }
+
+  test("are listed from the store, in their places, with their pool; what was never defined too", async () => {
+    const { world, one } = await unservedBeside([
+      ["a", "any"],
+      ["b", "node/db1"],
+      ["c", "any"],
+      ["d", "gpu"],
+    ]);
+    const told = (page: JobPage) => page.rows.map(({ identity, unserved = null }) => [identity, unserved]);
+    const all = await world.during(one.supervisor.find({ ...EVERYTHING, limit: 3 }));
+    expect([told(all), all.total, all.next]).toEqual([
+      [
+        ["a", null],
+        ["b", "node/db1"],
+        ["c", null],
+      ],
+      4,
+      "c",
+    ]);
+    const rest = await world.during(one.supervisor.find({ ...EVERYTHING, from: { after: "c" } }));
+    expect([told(rest), rest.next]).toEqual([[["d", "gpu"]], null]);
+    const backwards = { ...EVERYTHING, order: { sort: "name", isReversed: true }, from: { offset: 0 } } as const;
+    expect(told(await world.during(one.supervisor.find(backwards)))[0]).toEqual(["d", "gpu"]);
+    const tagged = { ...EVERYTHING, filter: { ...ALL_JOBS, tags: ["gpu"] } };
+    expect(told(await world.during(one.supervisor.find(tagged)))).toEqual([["d", "gpu"]]);
+  });
+
+  test("are told of by name at once: nobody is waited for who will not come", async () => {
+    const { world, one } = await unservedBeside([
+      ["a", "any"],
+      ["b", "node/db1"],
+    ]);
+    const fromAt = world.clock.now();
+    const rows = await world.during(one.supervisor.list({ identities: ["b", "a", "nobody"] }));
+    expect(rows.map(({ identity, unserved = null }) => [identity, unserved])).toEqual([
+      ["b", "node/db1"],
+      ["a", null],
+    ]);
+    expect(world.clock.now() - fromAt).toBeLessThan(SECOND_MS);
+  });
+
+  test("are as they were when their node died, and its own again when it is back", async () => {
+    const { world, one } = await unservedBeside([["b", "node/two"]]);
+    const two = await world.start("two");
+    await world.pass(3 * SECOND_MS);
+    two.kill();
+    await world.pass(15 * SECOND_MS);
+    const [row] = (await world.during(one.supervisor.find(EVERYTHING))).rows;
+    expect([row?.identity, row?.unserved, (row?.active.length ?? 0) > 0]).toEqual(["b", "node/two", true]);
+    await world.start("two");
+    const [served] = (await world.during(one.supervisor.find(EVERYTHING))).rows;
+    expect([served?.identity, served?.unserved]).toEqual(["b", undefined]);
+  });
 });
 
 test("whether a node that died has done it is not known, and is not said; what can be repeated is", async () => {

@@ -108,7 +108,7 @@ export class Node {
       { revision: 0, settings: SETTINGS_DEFAULTS },
     );
     this.supervisor = new ShardedSupervisor({
-      ...{ member, mailbox, clock, time, phase, gates, membership: this.membership },
+      ...{ member, mailbox, clock, time, phase, gates, membership: this.membership, store: member.store },
       away: {
         ended: () => keeper.ended(),
         terminate: (id, graceMs) => keeper.terminate(id, graceMs),

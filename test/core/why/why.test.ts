@@ -446,3 +446,44 @@ describe("records that cannot be read say nothing", () => {
     expect(readLedgerEntry({ at: 0, kind, text })).toBeNull();
   });
 });
+
+describe("among several nodes", () => {
+  const every = { identity: "t/job", schedule: "@every 5m", command: ["/bin/true"] };
+  const interval: WhyVersion = { definedAt: at("00:00:00"), definition: requireOk(readJobDefinition(every)) };
+  const served = [{ bootedAt: at("00:00:00"), at: at("11:00:00") }];
+  const back = [...served, { bootedAt: at("14:00:00"), at: at("15:00:00") }];
+  const told = (more: Partial<WhyFacts>): string =>
+    whyPeriod({
+      ...{ identity: "t/job", daemon: "running", nominalAt: NOON, now: at("15:00:00"), versions: [version(0)] },
+      ...{ document: handledTo("11:00:00"), entries: [], spans: back, keptFromAt: 0, unserved: null },
+      ...more,
+    }).text;
+  const THEN = "no node looked after the job from 2026-03-01T11:00:00Z (the last sign of life)";
+
+  test.each<readonly [string, Partial<WhyFacts>, string]>([
+    ["that nobody had the job then", {}, `${THEN} to 2026-03-01T14:00:00Z`],
+    [
+      "that nobody has had it since",
+      { spans: served, daemon: "none", unserved: "node/db1" },
+      `${THEN}; no node looks after it now (pool node/db1)`,
+    ],
+    [
+      "that nobody has ever had it",
+      { spans: [], daemon: "none", document: null, unserved: "gpu" },
+      "no node looked after the job; no node looks after it now (pool gpu)",
+    ],
+    ["the same of an interval", { versions: [interval] }, `${THEN} to 2026-03-01T14:00:00Z`],
+    [
+      "of an interval now",
+      { versions: [interval], spans: served, daemon: "none", unserved: "node/db1" },
+      `is on record at that instant: ${THEN}; no node looks after it now (pool node/db1)`,
+    ],
+    [
+      "that nobody is there for what is to come",
+      { nominalAt: at("16:00:00"), daemon: "none", unserved: "gpu" },
+      "chosen at 2026-03-01T16:00:00Z; but no node looks after it now (pool gpu)",
+    ],
+  ])("it is told %s", (_, facts, text) => {
+    expect(told(facts)).toContain(text);
+  });
+});

@@ -176,12 +176,13 @@ function Rule({ definition }: { readonly definition: DefinitionAnswer }) {
 }
 
 function Standing({ job }: { readonly job: JobRow }) {
-  const { standing, pausedUntil, pauseReason, timezone, nextSource, startFailure } = job;
+  const { standing, pausedUntil, pauseReason, timezone, nextSource, startFailure, unserved } = job;
   const next = nextOf(job);
   const because = pauseReason === null || pauseReason === "" ? "" : `: ${pauseReason}`;
   return (
     <p>
       {standing === "paused" && pausedUntil !== null ? `paused until ${momentText(pausedUntil)}${because}` : standing}
+      {unserved !== undefined && ` · no node looks after it now (pool ${unserved})`}
       {next !== null && (
         <>
           {" · next start "}

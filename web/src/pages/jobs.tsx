@@ -303,7 +303,7 @@ function cellsOf(row: JobRow | undefined): readonly (JSX.Element | string)[] {
     lengthCell("duration", row.lastRun?.durationMs, lengthText),
     lengthCell("lateness", row.lastRun?.lateMs, (ms) => (ms < 1 ? "on time" : spanText(ms))),
     <span key="standing" class="soft">
-      {row.standing}
+      {row.unserved === undefined ? row.standing : `unserved (${row.unserved})`}
     </span>,
   ];
 }

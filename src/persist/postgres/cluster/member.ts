@@ -13,6 +13,8 @@ import type {
   Pulse,
   Shard,
   ShardHolder,
+  UnservedAsked,
+  UnservedJob,
   WantedRow,
 } from "../../cluster.js";
 import { writeFailed } from "../../failures.js";
@@ -149,6 +151,14 @@ export class PostgresMember implements ClusterMember {
     const text = `select identity, text from kron.wanted
       where pool = $1 and text is not null and ${isWithin("key", range)} order by key`;
     return this.#read<WantedRow & Readonly<Record<string, unknown>>>(text, [shard.pool]);
+  }
+
+  async unserved({ identities, after, limit }: UnservedAsked): Promise<readonly UnservedJob[]> {
+    const text = `select w.identity, w.text, w.pool, s.number from kron.shard s join kron.pool p on p.name = s.pool
+        join kron.wanted w on w.pool = s.pool and w.key between kron.first_key(s.number, p.shards) and kron.last_key(s.number, p.shards)
+      where s.session is null and w.text is not null and w.identity > $1 and ($2::text[] is null or w.identity = any ($2))
+      order by w.identity limit $3`;
+    return this.#read<UnservedJob & Readonly<Record<string, unknown>>>(text, [after, identities, limit]);
   }
 
   async settings(): Promise<string | null> {
