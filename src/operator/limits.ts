@@ -42,6 +42,8 @@ export const OPERATOR_TIMES = {
   retryLongestMs: 30 * SECOND_MS,
   /** A server that wishes for a longer pause is asked again nevertheless. */
   retryWishMs: 2 * MINUTE_MS,
+  /** Refused for so long before anything was granted, it is no API server that is still starting. */
+  refusedMs: 10 * SECOND_MS,
   /** A watch that lasted so long was of use: the next trouble is the first one again. */
   watchHealthyMs: 10 * SECOND_MS,
 } as const;

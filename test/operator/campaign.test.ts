@@ -137,6 +137,19 @@ describe("the judge of a campaign can tell", () => {
       { twice: ["report 2026-03-01T00:04:00Z"] },
     ],
     ["a Job that had two pods", { begun: [...fine.begun, pod(4, "c", 40, 50)] }, {}],
+    [
+      "a Job that had a pod more beside the next one",
+      { begun: [...fine.begun, { ...pod(3, "b", 40, 90), podUid: "more" }] },
+      {},
+    ],
+    [
+      "a pod that outlives its Job, right after a restart of the API server",
+      {
+        begun: [pod(2, "a"), pod(3, "b", 0, 70), pod(4, "c")],
+        restartsAt: [Date.UTC(2026, 2, 1, 0, 2, 50)],
+      },
+      {},
+    ],
     ["a pod of a Job that nobody claimed", { begun: [...fine.begun, pod(5, "x")] }, { unclaimed: ["x"] }],
     [
       "an outcome that changed",

@@ -76,7 +76,8 @@ test("it starts, leads, and after SIGTERM gives the Lease back and exits 0", asy
   expect(lease?.["spec"]).toMatchObject({ holderIdentity: "" });
 });
 
-test("without the CRD it exits 3, without a kubeconfig 2, each with what to do", async () => {
+/** It tries for ten seconds. */
+test("without the CRD it exits 3, without a kubeconfig 2, each with what to do", { timeout: 60_000 }, async () => {
   server.faultOf = ({ resource }) =>
     resource.name === "kronjobs" ? { kind: "status", status: 404, reason: "NotFound" } : null;
   const missing = await start().ended;

@@ -112,6 +112,16 @@ describe("trouble with the API server", () => {
     expect(await it.jobs()).toEqual([]);
   });
 
+  test("an API server that is still starting refuses what it soon grants: nobody gives up", async () => {
+    const { it, server } = await opened();
+    let asked = 0;
+    server.mayDo = ({ verb, resource }) => verb !== "watch" || resource.name !== "jobs" || ++asked > 3;
+    const { lines } = await it.operator();
+    expect(lines).toContainEqual(expect.objectContaining({ event: "watch_restarted", level: "warn" }));
+    await it.create("patient", {});
+    await it.until("patient", ({ status }) => status?.lastOutcome === "executed");
+  });
+
   test("wrong credentials are refused at the start", async () => {
     const { it } = await opened({ token: "secret" });
     const config = {

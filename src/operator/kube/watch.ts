@@ -56,6 +56,7 @@ export class Watch<T extends KubeObject> {
   /** Rounds in a row that ended before they were any use. */
   #failures = 0;
   #followedAtMs = Number.POSITIVE_INFINITY;
+  #refusedSinceMs: number | null = null;
   /** Of the last successful word; null: nothing has worked yet. */
   lastContactMs: number | null = null;
 
@@ -71,7 +72,7 @@ export class Watch<T extends KubeObject> {
     this.#stop.abort();
   }
 
-  /** Until it is stopped. Rejects only with what the very first list was refused with: a missing right, a missing CRD. */
+  /** Until it is stopped. Rejects only with what the first list goes on being refused with: a missing right, a missing CRD. */
   async run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       this.#followedAtMs = Number.POSITIVE_INFINITY;
@@ -79,12 +80,23 @@ export class Watch<T extends KubeObject> {
       try {
         await this.#once();
       } catch (error) {
-        if (this.lastContactMs === null && isHopeless(error) && !this.#stop.signal.aborted) throw error;
+        if (!this.#stop.signal.aborted && this.#isRefusedForGood(error)) throw error;
         trouble = error;
       }
       if (this.#stop.signal.aborted) return;
       await this.#pause(trouble);
     }
+  }
+
+  /** An API server that has only just begun knows neither accounts nor rights nor CRDs, and refuses what it soon grants. */
+  #isRefusedForGood(error: unknown): boolean {
+    if (this.lastContactMs !== null || !isHopeless(error)) {
+      this.#refusedSinceMs = null;
+      return false;
+    }
+    const nowMs = this.#clock.monotonicMs();
+    this.#refusedSinceMs ??= nowMs;
+    return nowMs - this.#refusedSinceMs >= OPERATOR_TIMES.refusedMs;
   }
 
   async #once(): Promise<void> {

@@ -44,18 +44,27 @@ export async function campaign(it: TestCluster, crew: Crew, options: CampaignOpt
   it.kubelet.stopMs = 2_000;
   for (let n = 0; n < kronJobs; n++) await created(it, `job-${n}`, specOf(n, options));
   const deletedUids = new Set<string>();
+  const restartsAt: number[] = [];
   const counts = new Map<string, number>();
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const until = performance.now() + seconds * 1000;
   while (performance.now() < until) {
     await new Promise((done) => setTimeout(done, stepMs));
     if (chance(options.deletions)) await deleteSomeJob(it, random, deletedUids);
-    if (chance(options.restarts) && (await restartApi(it))) count("API restarts");
+    if (chance(options.restarts) && (await restartApi(it))) {
+      count("API restarts");
+      if (it.server === null) restartsAt.push(it.clock.now());
+    }
     if (chance(options.disturbances)) count(await crew.disturb());
   }
   await crew.settle();
   const endedAt = it.clock.now();
-  const about = { deletedUids, endedAt, ...(options.settledMs === undefined ? {} : { settledMs: options.settledMs }) };
+  const about = {
+    deletedUids,
+    restartsAt,
+    endedAt,
+    ...(options.settledMs === undefined ? {} : { settledMs: options.settledMs }),
+  };
   const found = (): Findings => findingsOf({ versions: it.versions, begun: it.kubelet.begun, ...about });
   const calmUntil = performance.now() + CALM_MS;
   while (performance.now() < calmUntil && Object.values(found()).some((all) => all.length > 0)) {
@@ -76,6 +85,9 @@ export async function campaign(it: TestCluster, crew: Crew, options: CampaignOpt
   };
   expect(findings).toEqual(nothing);
   expect(kubelet.begun.length).toBeGreaterThan(kronJobs);
+  const witnessed = { versions: it.versions, begun: kubelet.begun, ...about };
+  const besides = findingsOf({ ...witnessed, restartsAt: [] }).overlaps.length;
+  if (besides > 0) counts.set("pods beside one that a restart made the cluster forget", besides);
   const told = [...counts].map(([what, times]) => `${times} ${what}`).join(", ");
   return `${talliesOf(it)}; ${kronJobs} KronJobs, ${deletedUids.size} Jobs deleted, ${told}`;
 }

@@ -12,6 +12,8 @@ export interface Evidence {
   /** Jobs that users deleted: that these never ran is no fault of ours. */
   readonly deletedUids: ReadonlySet<string>;
   readonly endedAt: number;
+  /** When the API server of a real cluster was restarted. Absent: whoever makes and collects pods is never behind. */
+  readonly restartsAt?: readonly number[];
   /** Until when an outcome has to stand, at the latest. Absent: the longest that it can take. */
   readonly settledMs?: number;
 }
@@ -33,6 +35,11 @@ const MINUTE_MS = 60_000;
 const GRACE_MS = MINUTE_MS;
 /** What a replaced pod may take to go, beyond the grace of the start (S25). */
 const CLEARING_MS = 90_000;
+/**
+ * After an API server has died its garbage collector may take a Job away without waiting for pods that it has not heard of,
+ * and the controller of Jobs may give a second pod to a Job that is complete: for so long, where much had to be caught up on.
+ */
+const BEHIND_MS = 2 * MINUTE_MS;
 /** Until an outcome has to stand: the window, the longest deadline, the grace, a clearing, and a look that was late. */
 const SETTLED_MS = 5 * MINUTE_MS;
 
@@ -54,9 +61,7 @@ export function findingsOf(evidence: Evidence): Findings {
   const outcomes = outcomesOf(versions);
   // A watch that begins anew leaves versions out: what has ended by the record was claimed, too.
   const ended = new Set(versions.flatMap(({ status }) => (status?.history ?? []).map(({ job }) => job ?? "")));
-  // A Job may have several pods: that is between it and its controller.
-  const ran = new Map(begun.map((pod) => [pod.jobUid, pod]));
-  const runs = [...ran.values()].map(textOf);
+  const runs = firstPods(begun).map(textOf);
   return {
     twice: runs.filter((run, index) => runs.indexOf(run) !== index),
     unclaimed: begun.filter((pod) => !claims.has(pod.jobUid) && !ended.has(pod.job)).map(({ jobUid }) => jobUid),
@@ -153,16 +158,26 @@ function isLate(claim: Claim, kronJob: KronJob | undefined, claims: ReadonlyMap<
   return claim.claimedAt > fromAt + deadlineMs + GRACE_MS + clearingMs;
 }
 
-/** S25: a pod that replaces another begins when that one has gone. */
-/** The pods of a Job that a user deletes in the background outlive it, and an operator that sees Jobs alone cannot wait for them. */
-function overlapsOf({ metadata, spec }: KronJob, { begun, deletedUids }: Evidence): readonly string[] {
+/**
+ * S25: a pod that replaces another begins when that one has gone. An operator sees Jobs alone: it cannot wait for pods that
+ * outlive theirs, because a user has deleted it in the background, or because nobody knew of them (BEHIND_MS).
+ */
+function overlapsOf({ metadata, spec }: KronJob, { begun, deletedUids, restartsAt = [] }: Evidence): readonly string[] {
   if (spec.policy?.concurrency !== "replace") return [];
-  const own = begun.filter(({ kronJob }) => kronJob === metadata.name).sort((a, b) => a.at - b.at);
+  const own = firstPods(begun.filter(({ kronJob }) => kronJob === metadata.name)).sort((a, b) => a.at - b.at);
   return own
     .filter(({ at }, index) => {
       const before = own[index - 1];
       if (before === undefined || deletedUids.has(before.jobUid)) return false;
-      return before.endedAt === null || at < before.endedAt;
+      const isBehind = restartsAt.some((restartAt) => restartAt <= at && at < restartAt + BEHIND_MS);
+      return !isBehind && (before.endedAt === null || at < before.endedAt);
     })
     .map(textOf);
+}
+
+/** A Job may have several pods, even one that has ended: that is between it and its controller. */
+function firstPods(begun: readonly Begun[]): Begun[] {
+  const first = new Map<string, Begun>();
+  for (const pod of begun) if (!first.has(pod.jobUid)) first.set(pod.jobUid, pod);
+  return [...first.values()];
 }
