@@ -26,6 +26,12 @@ export interface Prepared {
   readonly dnsMs: number | null;
 }
 
+/** How long it waited for room, as it goes on record: what did not wait says nothing of it. */
+export function waitedField(waitedMs: number): { readonly waitedMs?: number } {
+  const whole = Math.round(waitedMs);
+  return whole === 0 ? {} : { waitedMs: whole };
+}
+
 /** Codes of the registry, and what also ends processes. */
 export type FailureReason =
   | "connect-failed"
@@ -44,6 +50,12 @@ const BROKEN_ANSWERS: ReadonlySet<string> = new Set([
   "ResponseContentLengthMismatchError",
 ]);
 
+/** When it may still be sent, and how long it has waited to be. */
+interface Turn {
+  readonly latestAt: EpochMs;
+  readonly waitedMs: number;
+}
+
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #fromMs: number;
   readonly #timer: Timer;
@@ -58,6 +70,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #prepared: Prepared;
   readonly #line: Line;
   readonly #latestAt: EpochMs;
+  readonly #waitedMs: number;
   readonly #clock: Clock;
   readonly #onEnd: (ending: Ending, isLineSound: boolean) => void;
   readonly #body: BodyJudge | null;
@@ -65,13 +78,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     prepared: Prepared,
     line: Line,
-    latestAt: EpochMs,
+    { latestAt, waitedMs }: Turn,
     clock: Clock,
     onEnd: (ending: Ending, isLineSound: boolean) => void,
   ) {
     this.#prepared = prepared;
     this.#line = line;
     this.#latestAt = latestAt;
+    this.#waitedMs = waitedMs;
     this.#clock = clock;
     this.#onEnd = onEnd;
     this.#fromMs = clock.monotonicMs();
@@ -180,6 +194,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const { connected } = this.#line;
     return {
       durationMs: Math.round(this.#clock.monotonicMs() - this.#fromMs),
+      ...waitedField(this.#waitedMs),
       bytes: this.#bytes,
       timings: {
         dnsMs: rounded(dnsMs),

@@ -13,7 +13,7 @@ import type { Clock } from "../clock.js";
 import type { AdoptOutcome, Armed, ArmFailure, GoOutcome, RunnerEvent, Termination } from "../runner/port.js";
 import { Admission, type Lane } from "./admission.js";
 import { admit } from "./admit.js";
-import { Exchange, type Prepared } from "./exchange.js";
+import { Exchange, type Prepared, waitedField } from "./exchange.js";
 import { DISPATCHER_LIMITS } from "./limits.js";
 import { Lines, type Place } from "./lines.js";
 import { headersOf } from "./message.js";
@@ -41,6 +41,8 @@ interface Held {
   readonly prepared: Prepared;
   readonly place: Place;
   phase: "armed" | "waiting" | "sending";
+  /** Of GO, by the clock that never jumps. */
+  goMs: number;
   exchange: Exchange | null;
 }
 
@@ -86,7 +88,7 @@ class HttpDispatcher implements Dispatcher {
     if (this.#held.has(attemptId)) throw new Error(`invariant broken: attempt ${attemptId} exists already`);
     const place = { url, addresses: admitted.value, tlsKey: tls.value.key, context: tls.value.context };
     const prepared = { request, ...read.value, dnsMs };
-    this.#held.set(attemptId, { prepared, place, phase: "armed", exchange: null });
+    this.#held.set(attemptId, { prepared, place, phase: "armed", goMs: fromMs, exchange: null });
     return ok({ attemptId, holder: { kind: "request", pid: this.#pid } });
   }
 
@@ -99,6 +101,7 @@ class HttpDispatcher implements Dispatcher {
       return "late";
     }
     held.phase = "waiting";
+    held.goMs = this.#clock.monotonicMs();
     this.#admission.enter(laneOf(held), attemptId, () => this.#send(attemptId, held, latestAt));
     return "started";
   }
@@ -117,7 +120,8 @@ class HttpDispatcher implements Dispatcher {
     else if (held?.phase === "waiting" && this.#admission.withdraw(laneOf(held), attemptId)) {
       const detail = "it was ended before it was sent";
       const timings = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null };
-      this.#ended(attemptId, { kind: "failed", reason: "cancelled", detail, timings, ...NOT_SENT });
+      const waited = waitedField(this.#waitedMs(held));
+      this.#ended(attemptId, { kind: "failed", reason: "cancelled", detail, timings, ...NOT_SENT, ...waited });
     }
     return { survivors: [], wasKilled: false };
   }
@@ -147,8 +151,13 @@ class HttpDispatcher implements Dispatcher {
       this.#admission.leave(laneOf(held));
     };
     held.phase = "sending";
-    held.exchange = new Exchange(prepared, line, latestAt, this.#clock, onEnd);
+    const turn = { latestAt, waitedMs: this.#waitedMs(held) };
+    held.exchange = new Exchange(prepared, line, turn, this.#clock, onEnd);
     held.exchange.send();
+  }
+
+  #waitedMs({ goMs }: Held): number {
+    return this.#clock.monotonicMs() - goMs;
   }
 
   #ended(attemptId: string, ending: Ending): void {

@@ -52,8 +52,9 @@ function errorText({ error }: RunAnswer): string {
 type Pair = readonly [name: string, value: string];
 
 export function runText(label: string, run: RunDetailAnswer, paint: Paint): string {
-  const { id, status, source, attempt, scheduledFor, startedAt, finishedAt, durationMs } = run;
-  const took = durationMs === null ? "" : `, took ${tookText(durationMs)}`;
+  const { id, status, source, attempt, scheduledFor, startedAt, finishedAt, durationMs, waitedMs } = run;
+  const waited = waitedMs === null || waitedMs === 0 ? "" : `, waited ${tookText(waitedMs)} for room`;
+  const took = durationMs === null ? "" : `${waited}, took ${tookText(durationMs)}`;
   const pairs: readonly Pair[] = [
     ["id", id],
     ["status", status],

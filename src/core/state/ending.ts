@@ -37,8 +37,10 @@ export interface Timings {
 }
 
 interface Exchange {
-  /** From GO to the last byte. */
+  /** From when it was sent, or was about to be, to the last byte. */
   readonly durationMs: number;
+  /** From GO until there was room for it; absent where it did not wait. */
+  readonly waitedMs?: number;
   /** Of the body, as far as it was read. */
   readonly bytes: number;
   readonly timings: Timings;
@@ -199,6 +201,8 @@ export interface EndingFields {
   /** Of an answer that is no success and says it. */
   readonly retry_after_ms?: number;
   readonly duration_ms?: number;
+  /** Before that, for room. */
+  readonly waited_ms?: number;
   readonly bytes?: number;
   readonly timings?: TimingFields;
   readonly excerpt?: string;
@@ -252,7 +256,7 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** Field by field: this is done for each request, and to spread what may be there costs ten times as much. */
 function exchangeFields(exchange: Exchange, status: number | null, reason: string | null): Writable<EndingFields> {
-  const { durationMs, bytes, timings, excerpt } = exchange;
+  const { durationMs, waitedMs, bytes, timings, excerpt } = exchange;
   const fields: Writable<EndingFields> = {
     exit_code: null,
     signal: null,
@@ -268,6 +272,7 @@ function exchangeFields(exchange: Exchange, status: number | null, reason: strin
       first_byte_ms: timings.firstByteMs,
     },
   };
+  if (waitedMs !== undefined) fields.waited_ms = waitedMs;
   if (excerpt !== null) fields.excerpt = excerpt;
   return fields;
 }
@@ -299,7 +304,9 @@ export function readEnding(fields: Fields): Ending {
 }
 
 function exchangeOf(fields: Fields): Exchange {
+  const waitedMs = numberOf(fields["waited_ms"]);
   return {
+    ...(waitedMs === null ? {} : { waitedMs }),
     durationMs: numberOf(fields["duration_ms"]) ?? 0,
     bytes: numberOf(fields["bytes"]) ?? 0,
     timings: timingsOf(fields["timings"]),

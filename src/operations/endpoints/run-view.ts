@@ -60,9 +60,13 @@ export function runAnswer(
   };
 }
 
-type Exchanged = Pick<RunAnswer, "durationMs" | "httpStatus" | "responseBytes" | "responseExcerpt" | "wasSent">;
+type Exchanged = Pick<
+  RunAnswer,
+  "waitedMs" | "durationMs" | "httpStatus" | "responseBytes" | "responseExcerpt" | "wasSent"
+>;
 
 const NOT_EXCHANGED: Exchanged = {
+  waitedMs: null,
   durationMs: null,
   httpStatus: null,
   responseBytes: null,
@@ -74,9 +78,9 @@ function exchanged(ending: Ending | null): Exchanged {
   if (ending === null) return NOT_EXCHANGED;
   if (ending.kind === "not-run") return { ...NOT_EXCHANGED, wasSent: false };
   if (ending.kind !== "answered" && ending.kind !== "failed") return NOT_EXCHANGED;
-  const { durationMs, bytes, excerpt, status } = ending;
+  const { durationMs, waitedMs = 0, bytes, excerpt, status } = ending;
   const wasSent = ending.kind === "answered" || ending.isSent;
-  return { durationMs, httpStatus: status, responseBytes: bytes, responseExcerpt: excerpt, wasSent };
+  return { waitedMs, durationMs, httpStatus: status, responseBytes: bytes, responseExcerpt: excerpt, wasSent };
 }
 
 function errorOf(ending: Ending): RunAnswer["error"] {

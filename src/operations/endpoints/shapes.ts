@@ -94,9 +94,12 @@ export const RUN_ANSWER = z.strictObject({
   source: z.enum(RUN_SOURCES),
   /** The instant that was promised: the nominal time of a cron expression, or the slot. */
   scheduledFor: time,
-  startedAt: time.nullable(),
+  startedAt: time.nullable().meta({ description: "When it was claimed." }),
   finishedAt: time.nullable(),
-  durationMs: z.number().nullable(),
+  waitedMs: z.number().nullable().meta({
+    description: "From then until there was room to send it; null: it was not sent, or it is not known.",
+  }),
+  durationMs: z.number().nullable().meta({ description: "From when it was sent to the last byte of the answer." }),
   /** Of a further attempt, the how manieth. */
   attempt: z.int().nullable(),
   httpStatus: z.int().nullable(),

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { SecretBox } from "../../../src/actors/dispatcher/seal.js";
 import { ok } from "../../../src/core/base/result.js";
 import type { RawJob } from "../../../src/core/job/shape.js";
-import type { Ending } from "../../../src/core/state/ending.js";
+import { type Ending, endingFields, readEnding } from "../../../src/core/state/ending.js";
 import { requestArm, testDispatchers } from "../../support/requests.js";
 import { temporaryDirectories } from "../../support/temporary.js";
 import { answer, type Manners, WELL, wildServers } from "../../support/wild-server.js";
@@ -347,6 +347,19 @@ describe("a request", () => {
       ["cancelled", false],
     ]);
     expect(hits.length).toBe(1);
+  });
+
+  test("says how long it waited for room, beside how long it took", async () => {
+    const slow = await server((socket) => void setTimeout(() => answer(socket, 200, "late"), 400));
+    const requests = dispatcher();
+    const settings = { allowPrivate: true, allow: [], maxConcurrent: 1, maxPerOrigin: 1 };
+    const armed = await Promise.all([0, 1].map(() => requests.ready(requestArm({ url: slow.url }, { settings }))));
+    for (const one of armed) await requests.port.go(one, Date.now() + 60_000);
+    const ends = await Promise.all(armed.map(({ attemptId }) => requests.endOf(attemptId)));
+    const waited = ends.map(({ ending }) => ("waitedMs" in ending ? (ending.waitedMs ?? 0) : 0));
+    expect([waited[0] ?? 0, waited[1] ?? 0].map((ms) => ms >= 390)).toEqual([false, true]);
+    const [, second] = ends.map(({ ending }) => readEnding({ ...endingFields(ending) }));
+    expect(second).toMatchObject({ kind: "answered", waitedMs: waited[1] });
   });
 
   test("one origin that is slow holds up nobody else", async () => {
