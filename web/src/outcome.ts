@@ -1,5 +1,6 @@
 /** What became of a run or a period, as it is shown. */
 import type { JobRow } from "./shapes.js";
+import { instantOf, momentText, nowMs } from "./time.js";
 
 export const OUTCOMES = [
   "executed",
@@ -64,9 +65,37 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^standstill/, "the machine stood still"],
 ];
 
+/** Its second has come a while ago, and it has not been started. */
+export function isOverdue({ standing, nextChosenTime }: JobRow): boolean {
+  return standing === "enabled" && nextChosenTime !== null && instantOf(nextChosenTime) < nowMs.value - 1_000;
+}
+
+export function overdueText({ startFailure }: JobRow): string {
+  return startFailure === null ? "due now" : "tried again";
+}
+
+export function unstartableText({ reason, since }: NonNullable<JobRow["startFailure"]>): string {
+  return `cannot be started: ${reason.replace(/^not_started:/, "")}, since ${momentText(since)}`;
+}
+
+/** Whether everything that was due was started, as far as the jobs tell it that need a look. */
+export function startedText(problems: readonly JobRow[]): string {
+  const stuck = problems.filter(({ startFailure }) => startFailure !== null);
+  const missed = problems.filter(({ startFailure, lastOutcome }) => startFailure === null && lastOutcome === "missed");
+  const parts = [
+    ...(stuck.length === 0 ? [] : [`${jobsText(stuck.length)} cannot be started.`]),
+    ...(missed.length === 0 ? [] : [`${jobsText(missed.length)} missed the last start.`]),
+  ];
+  return parts.length === 0 ? "Everything due was started." : parts.join(" ");
+}
+
+function jobsText(count: number): string {
+  return count === 1 ? "1 job" : `${count} jobs`;
+}
+
 /** Why a job needs a look, in one sentence. */
 export function troubleText({ startFailure, lastOutcome, lastReason, lastRun, failures }: JobRow): string {
-  if (startFailure !== null) return `cannot be started: ${startFailure.reason}`;
+  if (startFailure !== null) return unstartableText(startFailure);
   const times = failures > 1 ? `, ${failures} times in a row` : "";
   if (lastOutcome === "unschedulable") return "its constraints leave no second of the window";
   if (lastOutcome === "missed" && lastReason !== null) return `missed: ${reasonText(lastReason)}`;
@@ -74,7 +103,17 @@ export function troubleText({ startFailure, lastOutcome, lastReason, lastRun, fa
   return `${lastOutcome ?? "failed"}${lastReason === null ? "" : `: ${reasonText(lastReason)}`}`;
 }
 
+/** Of periods that were passed over: how many, up to which one, and why, where that is known. */
+const GAP = /^((?:at least )?\d+ periods?) up to (\S+Z)(?:: (\w+)(?: from (\S+Z) to (\S+Z))?(.*))?$/;
+
+function gapText([, count = "", last = "", cause, from, to, more = ""]: readonly (string | undefined)[]): string {
+  const span = from === undefined || to === undefined ? "" : ` from ${momentText(from)} to ${momentText(to)}`;
+  return `${count} up to ${momentText(last)}${cause === undefined ? "" : `: ${reasonText(cause)}${span}${more}`}`;
+}
+
 export function reasonText(reason: string): string {
+  const gap = GAP.exec(reason);
+  if (gap !== null) return gapText(gap);
   const found = REASONS.find(([pattern]) => pattern.test(reason));
   return found === undefined ? reason.replaceAll("_", " ") : reason.replace(found[0], found[1]);
 }

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useAsked, useChanges } from "../asked.js";
+import { isOverdue, overdueText, unstartableText } from "../outcome.js";
 import { Actions } from "../parts/actions.js";
 import { Draws } from "../parts/draws.js";
 import { nameOf } from "../parts/job-name.js";
@@ -151,7 +152,8 @@ function Standing({ job }: { readonly job: JobRow }) {
   return (
     <p>
       {standing === "paused" && pausedUntil !== null ? `paused until ${momentText(pausedUntil)}${because}` : standing}
-      {nextChosenTime !== null && (
+      {isOverdue(job) && ` · ${overdueText(job)}`}
+      {nextChosenTime !== null && !isOverdue(job) && (
         <>
           {" · next start "}
           <b>{momentText(nextChosenTime)}</b>
@@ -165,7 +167,7 @@ function Standing({ job }: { readonly job: JobRow }) {
           {nextSource !== null && nextSource !== "cron" && <span class="soft"> by {nextSource}</span>}
         </>
       )}
-      {startFailure !== null && <span class="refusal"> · cannot be started: {startFailure.reason}</span>}
+      {startFailure !== null && <span class="refusal"> · {unstartableText(startFailure)}</span>}
     </p>
   );
 }

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { useChanges } from "../asked.js";
 import { get, send } from "../data.js";
-import { outcomeOfJob, outcomeText } from "../outcome.js";
+import { isOverdue, outcomeOfJob, outcomeText, overdueText } from "../outcome.js";
 import { Grid } from "../parts/grid.js";
 import { JobName, nameOf } from "../parts/job-name.js";
 import { Mark } from "../parts/mark.js";
@@ -321,6 +321,7 @@ function lengthCell(key: string, ms: number | null | undefined, textOf: (ms: num
 
 function NextStart({ row }: { readonly row: JobRow }) {
   if (row.nextChosenTime === null) return <span class="soft">–</span>;
+  if (isOverdue(row)) return <span class={row.startFailure === null ? "" : "refusal"}>{overdueText(row)}</span>;
   return (
     <span>
       {momentText(row.nextChosenTime)} <span class="soft">{distanceText(row.nextChosenTime)}</span>
