@@ -13,6 +13,7 @@ import type { Batch } from "../persist/store.js";
 import { countUp, JobHistory, secondOf } from "./job-history.js";
 import { instantOf, type ReadRecord, readRecord } from "./records.js";
 import { nameOfRun } from "./run-name.js";
+import { judgeTried } from "./tried-oracle.js";
 
 export interface Start {
   readonly identity: string;
@@ -163,6 +164,10 @@ export class Chronicle implements HostWitness, RequestWitness {
   #note(identity: string, at: EpochMs, record: ReadRecord): void {
     if (record.kind === "other") return;
     const job = this.job(identity);
+    const { tried, violation } = judgeTried(job.tried, at, record);
+    job.tried = tried;
+    if (violation !== null) this.violate(`${identity}@${formatInstant(at)} ${violation}`);
+    if (record.kind === "start_failed" || record.kind === "defined") return;
     if (record.kind === "gap") job.gaps.push(record);
     else if (record.kind === "stopped") job.stop(at);
     else if (record.kind === "run") this.#noteRun(job, record);

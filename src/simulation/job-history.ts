@@ -5,6 +5,7 @@ import type { JobDefinition } from "../core/job/definition.js";
 import { FOR_GOOD_AT } from "../core/period/policy.js";
 import { type EpochMs, SECOND_MS } from "../core/time/instant.js";
 import type { RecordedOutcome } from "./records.js";
+import type { TriedPeriod } from "./tried-oracle.js";
 
 /** A definition from the moment a daemon was given it. */
 export interface VersionInForce {
@@ -96,6 +97,8 @@ export class JobHistory {
   atBoot = 0;
   /** By period: when an attempt of it ended badly. */
   readonly failures = new Map<string, EpochMs[]>();
+  /** S24: what is on record as tried. */
+  tried: TriedPeriod | null = null;
   overlaps = 0;
   peak = 0;
   refused = 0;

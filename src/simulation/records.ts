@@ -22,12 +22,18 @@ export type ReadRecord =
       readonly endedAt: EpochMs | null;
     }
   | { readonly kind: "gap"; readonly firstAt: EpochMs; readonly lastAt: EpochMs }
+  /** S24, S46: what is due cannot be started. */
+  | { readonly kind: "start_failed"; readonly source: string; readonly reason: string }
+  /** S16: what stood in the way under another definition is forgotten. */
+  | { readonly kind: "defined" }
   /** S51: it has paused itself. */
   | { readonly kind: "stopped" }
   | { readonly kind: "other" };
 
 export function readRecord({ kind, text }: LedgerRecord): ReadRecord {
   if (kind === "paused" && textOf(fieldsIn(text)?.["stopped_for"]) !== null) return { kind: "stopped" };
+  if (kind === "defined") return { kind };
+  if (kind.startsWith("start_failed:")) return startFailed(text);
   if (kind !== "period" && kind !== "gap" && !kind.startsWith("run")) return { kind: "other" };
   const content = JSON.parse(text) as Record<string, unknown>;
   if (kind === "gap") return { kind, firstAt: instantOf(content["first"]), lastAt: instantOf(content["last"]) };
@@ -44,6 +50,12 @@ export function readRecord({ kind, text }: LedgerRecord): ReadRecord {
     ending: content["ended_at"] === null ? null : readEnding(content),
     endedAt: content["ended_at"] === null ? null : instantOf(content["ended_at"]),
   };
+}
+
+function startFailed(text: string): ReadRecord {
+  const fields = fieldsIn(text);
+  const [source, reason] = [textOf(fields?.["source"]), textOf(fields?.["reason"])];
+  return source === null || reason === null ? { kind: "other" } : { kind: "start_failed", source, reason };
 }
 
 function textOf(value: unknown): string | null {

@@ -83,6 +83,20 @@ describe("kron list on a terminal", () => {
     expect(paused).toMatch(/ paused 36h /);
   });
 
+  test.each([
+    ["that is due", null, "due now"],
+    ["that cannot be started", "2026-03-01T11:30:01Z", "tried again"],
+  ])("NEXT of a job %s never lies in the past", (_, since, word) => {
+    const reason = "not_started:command-not-found";
+    const [slot, source] = ["2026-03-01T11:30:00Z", "cron"];
+    const startFailure = since === null ? null : { source, slot, reason, since };
+    const row = status("a", { nextPeriodId: slot, nextChosenTime: slot, startFailure });
+    const texts = [null, 80].map((width) => new FittedTable(listColumns(NOW, null), width, PLAIN).text([row]));
+    expect(texts[0]).toContain(`${word} (${slot})`);
+    expect(texts[1]).toContain(` ${word} `);
+    expect(texts.join("")).not.toContain(" ago");
+  });
+
   test("without a terminal nothing is left out", () => {
     expect(table(null)).toContain(
       "prod/database/backup-of-everything-that-matters  30 3 * * MON-FRI Europe/Berlin  2026-03-02T02:30:00Z (in 14h30m)",

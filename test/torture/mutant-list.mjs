@@ -35,6 +35,7 @@ const MACHINE_TESTS = [
 ];
 const OCCASION_TESTS = ["test/machines/occasions.test.ts", "test/core/state"];
 const STAND_IN_TESTS = ["test/machines/hint-of-tried.test.ts", "test/machines/pause-of-tried.test.ts"];
+const TRIED_TESTS = ["test/machines/tried-before.test.ts"];
 const LMDB_TESTS = [
   "test/persist/lmdb-contract.test.ts",
   "test/persist/lmdb-directory.test.ts",
@@ -478,9 +479,37 @@ export const MUTANTS = [
   {
     name: "S43: a retry outlives the period after its own",
     file: CLAIMS,
-    search: "withoutStartFailure(withoutRetry(document), [PERIOD_SOURCE]);",
-    replace: "withoutStartFailure(document, [PERIOD_SOURCE]);",
+    search: "withoutStartFailure(withoutRetry(document), [PERIOD_SOURCE])",
+    replace: "withoutStartFailure(document, [PERIOD_SOURCE])",
     tests: STATE_TESTS,
+  },
+  {
+    name: "S24: a period that was missed is still on record as one that is tried",
+    file: CLAIMS,
+    search: "withoutStartFailure(withoutRetry(document), [PERIOD_SOURCE])",
+    replace: "withoutRetry(document)",
+    tests: TRIED_TESTS,
+  },
+  {
+    name: "S24: what the daemon before could not start is missed for the downtime",
+    file: "src/machines/plan.ts",
+    search: "const failure = startFailureOn(draft.document, occasion);",
+    replace: "const failure = startFailureOn({ ...draft.document, StartFailure: undefined }, occasion);",
+    tests: TRIED_TESTS,
+  },
+  {
+    name: "S13: what was tried is passed over as one that nobody looked at",
+    file: STEP,
+    search: 'closeLeftOpen(draft, event.type === "RESUME");',
+    replace: "",
+    tests: TRIED_TESTS,
+  },
+  {
+    name: "S24: every start that fails is written",
+    file: "src/machines/judge.ts",
+    search: "if (isStartFailureKnown(draft.document, occasion, code)) return;",
+    replace: "",
+    tests: TRIED_TESTS,
   },
   {
     name: "S43: what nobody saw end is tried again unasked",

@@ -1,6 +1,6 @@
 /** What became of a run or a period, as it is shown. */
 import type { JobRow } from "./shapes.js";
-import { localText, momentText } from "./time.js";
+import { instantOf, localText, momentText, nowMs } from "./time.js";
 
 export const OUTCOMES = [
   "executed",
@@ -66,9 +66,37 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^hinted\b/, "a hint stood in for the schedule"],
 ];
 
+/** Its second has come a while ago, and it has not been started. */
+export function isOverdue({ standing, nextChosenTime }: JobRow): boolean {
+  return standing === "enabled" && nextChosenTime !== null && instantOf(nextChosenTime) < nowMs.value - 1_000;
+}
+
+export function overdueText({ startFailure }: JobRow): string {
+  return startFailure === null ? "due now" : "tried again";
+}
+
+export function unstartableText({ reason, since }: NonNullable<JobRow["startFailure"]>): string {
+  return `cannot be started: ${reason.replace(/^not_started:/, "")}, since ${momentText(since)}`;
+}
+
+/** Whether everything that was due was started, as far as the jobs tell it that need a look. */
+export function startedText(problems: readonly JobRow[]): string {
+  const stuck = problems.filter(({ startFailure }) => startFailure !== null);
+  const missed = problems.filter(({ startFailure, lastOutcome }) => startFailure === null && lastOutcome === "missed");
+  const parts = [
+    ...(stuck.length === 0 ? [] : [`${jobsText(stuck.length)} cannot be started.`]),
+    ...(missed.length === 0 ? [] : [`${jobsText(missed.length)} missed the last start.`]),
+  ];
+  return parts.length === 0 ? "Everything due was started." : parts.join(" ");
+}
+
+function jobsText(count: number): string {
+  return count === 1 ? "1 job" : `${count} jobs`;
+}
+
 /** Why a job needs a look, in one sentence. */
 export function troubleText({ startFailure, lastOutcome, lastReason, lastRun, failures }: JobRow): string {
-  if (startFailure !== null) return `cannot be started: ${startFailure.reason}`;
+  if (startFailure !== null) return unstartableText(startFailure);
   const times = failures > 1 ? `, ${failures} times in a row` : "";
   if (lastOutcome === "unschedulable") return "its constraints leave no second of the window";
   if (lastOutcome === "missed" && lastReason !== null) return `missed: ${reasonText(lastReason)}`;
@@ -76,14 +104,20 @@ export function troubleText({ startFailure, lastOutcome, lastReason, lastRun, fa
   return `${lastOutcome ?? "failed"}${lastReason === null ? "" : `: ${reasonText(lastReason)}`}`;
 }
 
-/** Of periods that nobody looked at: where no cause is on record nobody was there. */
-const GAP = /^((?:at least )?\d+) periods up to (\S+?)(?:: (.*))?$/;
+/** Of periods that were passed over: how many, up to which one, and why: where no cause is on record, nobody was there. */
+const GAP = /^((?:at least )?\d+ periods?) up to (\S+Z)(?:: (\w+)(?: from (\S+Z) to (\S+Z))?(.*))?$/;
+
+function gapText([, count = "", last = "", cause = "down", from, to, more = ""]: readonly (
+  | string
+  | undefined
+)[]): string {
+  const span = from === undefined || to === undefined ? "" : ` from ${momentText(from)} to ${momentText(to)}`;
+  return `${count} up to ${momentText(last)}: ${reasonText(cause)}${span}${more}`;
+}
 
 export function reasonText(reason: string): string {
-  const [, count, last, cause = "down"] = GAP.exec(reason) ?? [];
-  if (count !== undefined && last !== undefined) {
-    return `${count === "1" ? "1 period" : `${count} periods`} up to ${momentText(last)}: ${reasonText(cause)}`;
-  }
+  const gap = GAP.exec(reason);
+  if (gap !== null) return gapText(gap);
   const found = REASONS.find(([pattern]) => pattern.test(reason));
   return found === undefined ? localText(reason.replaceAll("_", " ")) : reason.replace(found[0], found[1]);
 }

@@ -52,8 +52,12 @@ const COLUMNS: readonly Column<HistoryRow>[] = [
   { title: "STARTED", rank: 3, least: 8, cell: ({ started_at }) => timeCell(started_at) },
   { title: "ENDED", rank: 2, least: 8, cell: ({ ended_at }) => timeCell(ended_at) },
   { title: "EXIT", rank: 8, least: 4, cell: endCell },
-  { title: "REASON", rank: 4, least: 6, cell: ({ reason }) => reason ?? "" },
+  { title: "REASON", rank: 4, least: 6, cell: reasonCell },
 ];
+
+function reasonCell({ reason, refused_by }: HistoryRow): string {
+  return refused_by === undefined ? (reason ?? "") : `${reason}, ${refused_by}`;
+}
 
 /** On a narrow terminal the time of day has to do: the period has the date. */
 function timeCell(time: string | null): Cell {

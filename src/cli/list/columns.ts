@@ -4,7 +4,7 @@ import type { JobStatus } from "../../actors/supervisor/port.js";
 import { isReboot } from "../../core/cron/reboot.js";
 import { endingText, type RunResult } from "../../core/state/ending.js";
 import { formatDuration } from "../../core/time/duration.js";
-import { type EpochMs, parseInstant } from "../../core/time/instant.js";
+import { type EpochMs, parseInstant, SECOND_MS } from "../../core/time/instant.js";
 import type { Zone } from "../../core/time/zone.js";
 import type { Sort } from "../../operations/jobs/order.js";
 import { formatDistance, formatWall } from "../format.js";
@@ -75,6 +75,12 @@ export class Times {
     return this.#zone === null || !at.ok ? written : formatWall(at.value, this.#zone);
   }
 
+  /** By a whole second: what is due this second is being started. */
+  isPast(written: string): boolean {
+    const at = parseInstant(written);
+    return at.ok && at.value <= this.#now - SECOND_MS;
+  }
+
   distance(written: string): string {
     const at = parseInstant(written);
     return at.ok ? formatDistance(this.#now, at.value) : written;
@@ -89,12 +95,20 @@ function nextCell(status: JobStatus, times: Times): Cell {
   const { standing, pausedUntil, nextChosenTime, unserved } = status;
   if (unserved !== undefined) return { text: `unserved (${unserved})`, short: "unserved", colour: "yellow" };
   if (standing === "suspended" || standing === "removed") return { text: standing, colour: "dim" };
+  if (pausedUntil === null && nextChosenTime !== null && times.isPast(nextChosenTime)) return dueCell(status);
   const distance = nextChosenTime === null ? "-" : times.distance(nextChosenTime);
   const when = nextChosenTime === null ? withoutNext(status) : `${times.text(nextChosenTime)} (${distance})`;
   if (pausedUntil === null) return { text: when, short: distance };
   const until = `paused until ${times.text(pausedUntil)}`;
   const left = times.distance(pausedUntil).replace(/^in /, "");
   return { text: `${when} ${until}`, short: `paused ${left}`, colour: "yellow" };
+}
+
+/** S24: its second has come, and it has not been started. The period says which one it is. */
+function dueCell({ nextPeriodId, startFailure }: JobStatus): Cell {
+  const text = startFailure === null ? "due now" : "tried again";
+  const which = nextPeriodId === null ? "" : ` (${nextPeriodId})`;
+  return { text: `${text}${which}`, short: text, colour: startFailure === null ? "yellow" : "red" };
 }
 
 /** What there is to say of a job that waits for no instant. */

@@ -7,6 +7,7 @@ import { type EpochMs, formatSecond, parseInstant } from "../time/instant.js";
 import { lastSignBefore, nobodyNow } from "./attended.js";
 import { type Finding, type Period, periodUnder, type WhyFacts } from "./facts.js";
 import type { PauseEntry } from "./records.js";
+import { triedPeriod } from "./start-failures.js";
 
 export function suspended({ definition }: Period): Finding | null {
   return definition.policy.suspend ? { kind: "suspended", text: "the job was suspended by its configuration" } : null;
@@ -40,21 +41,27 @@ export function heldNow(facts: WhyFacts): string | null {
 /** Due, evaluated or about to be, and still open (S24, S25). */
 export function waiting(facts: WhyFacts, period: Period): Finding | null {
   const { daemon, spans, now } = facts;
+  const tried = triedPeriod(facts, period);
   const open = openPeriod(facts, period);
-  if (open === null) return null;
-  const held = suspended(open) ?? paused(facts, now);
+  // S24: one that is tried is open until the next one is due, and the daemon alone knows when that is.
+  if (open === null && (tried === null || daemon !== "running")) return null;
+  const held = suspended(open ?? period) ?? paused(facts, now);
   if (held !== null) return held;
+  const due = tried === null ? "it is due" : `it is due, and cannot be started: ${tried.text}`;
   if (daemon === "running") {
-    return { kind: "waiting", text: "it is due: it is being started, or tried again until its deadline" };
+    if (tried === null) {
+      return { kind: "waiting", text: "it is due: it is being started, or tried again until its deadline" };
+    }
+    return { kind: "waiting", reason: tried.reason, text: `${due}; it is tried again${tried.until}` };
   }
-  const then = nextStart(open, now);
+  const then = open === null ? "" : nextStart(open, now);
   if (daemon === "stopping") {
-    const text = `it is due, but the daemon is stopping and starts nothing any more${then}`;
+    const text = `${due}, but the daemon is stopping and starts nothing any more${then}`;
     return { kind: "waiting", reason: "stopping", text };
   }
   const last = lastSignBefore(spans, Number.POSITIVE_INFINITY);
   const sign = last === null ? "" : ` (last sign of life: ${formatSecond(last)})`;
-  return { kind: "waiting", reason: "no_daemon", text: `it is due, but ${nobodyNow(facts)}${sign}${then}` };
+  return { kind: "waiting", reason: "no_daemon", text: `${due}, but ${nobodyNow(facts)}${sign}${then}` };
 }
 
 /** The period as the next step or the next start will judge it; null: handled, passed, or not one of the job any more. */

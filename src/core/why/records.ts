@@ -89,8 +89,11 @@ export interface GapEntry {
   readonly count: number;
   readonly isCountExact: boolean;
   readonly notedAt: string;
-  /** null: nobody was there (S13). */
+  /** null: nobody knows (S13). */
   readonly reason: string | null;
+  /** Of time that was lost; null: it is not on record. */
+  readonly fromAt: EpochMs | null;
+  readonly untilAt: EpochMs | null;
   /** Of `hinted`: which one stood in for the schedule; null where the record does not say it. */
   readonly hint: Hint | null;
 }
@@ -220,6 +223,8 @@ function gapEntry(at: EpochMs, raw: Fields): GapEntry {
     isCountExact: raw["is_count_exact"] === true,
     notedAt: textOf(raw["at"]) ?? "",
     reason: textOf(raw["reason"]),
+    fromAt: instantOrNull(textOf(raw["from"])),
+    untilAt: instantOrNull(textOf(raw["to"])),
     hint: hintOf(raw["hint"]),
   };
 }

@@ -17,6 +17,8 @@ import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
 import { attemptsText, furtherAttempts, isRetryRunning } from "./attempts.js";
 import { absenceAt, nobodyNow } from "./attended.js";
 import { whyBoot } from "./boots.js";
+import { refusedBy } from "./constraints.js";
+import { comingAt } from "./current.js";
 import {
   type Finding,
   type Period,
@@ -39,7 +41,7 @@ export function whyPeriod(facts: WhyFacts): WhyAnswer {
   const record = facts.entries.find((entry) => entry.kind === "period" && entry.at === facts.nominalAt);
   const period = periodOf(facts);
   if (record?.kind === "period") return answer(facts, period, ofRecord(facts, record));
-  if (period === null) return answer(facts, null, ofSlot(facts) ?? withoutPeriod(facts));
+  if (period === null) return answer(facts, null, ofSlot(facts) ?? coming(facts) ?? withoutPeriod(facts));
   return answer(facts, period, withoutRecord(facts, period));
 }
 
@@ -50,14 +52,24 @@ const SAYING_SO: ReadonlySet<WhyAnswer["kind"]> = new Set(["paused", "suspended"
 export function whyCurrent(facts: WhyFacts): WhyAnswer {
   const period = whyPeriod(facts);
   const found = withFailingStart(facts, period);
-  const held = SAYING_SO.has(period.kind) ? null : heldNow(facts);
+  const held = SAYING_SO.has(period.kind) ? null : (heldNow(facts) ?? nextOf(facts, period));
   return held === null ? found : { ...found, text: `${found.text}; ${held}` };
+}
+
+/** S40: of a job without periods, whose last run it was. */
+function nextOf({ versions, document, now }: WhyFacts, { kind }: WhyAnswer): string | null {
+  const definition = versions.at(-1)?.definition ?? null;
+  if (kind !== "executed" || definition === null || !isEvery(definition.schedule)) return null;
+  if (document?.StartFailure !== undefined) return null;
+  const at = comingAt(compileRule(definition), document, now);
+  return at === null ? null : `the next is due at ${formatInstant(Math.max(at, now))}`;
 }
 
 /** S46: of a job without periods it is the answer, beside a period it is more of it. */
 function withFailingStart(facts: WhyFacts, found: WhyAnswer): WhyAnswer {
   const failing = failingStart(facts);
-  if (failing === null) return found;
+  // S24: of a period the answer says it itself.
+  if (failing === null || failing.slot === found.period_id) return found;
   const { kind, reason = null, text, slot } = failing;
   if (found.kind !== "not_a_period" && found.kind !== "unknown") return { ...found, text: `${found.text}; ${text}` };
   return { ...found, kind, reason, text, period_id: slot, nearest: [] };
@@ -107,7 +119,8 @@ function ofRecord(facts: WhyFacts, record: PeriodEntry): Finding {
   const { outcome, reason } = record;
   if (outcome === null) return { ...beforeDefinition(`${reason ?? "before_definition"}`), record };
   if (outcome === "executed") return { ...executed(facts), record };
-  const why = reason === null ? "" : `: ${reasonText(reason)}${spanText(record)}${failureText(record)}`;
+  const more = `${spanText(record)}${failureText(record)}${refusalText(record)}`;
+  const why = reason === null ? "" : `: ${reasonText(reason)}${more}`;
   const text = `${outcome}${why} (recorded at ${record.recordedAt})`;
   return { kind: outcome, reason, text, from: record.fromAt, until: record.untilAt, record };
 }
@@ -121,10 +134,24 @@ function failureText({ startFailure }: PeriodEntry): string {
   return isErrorCode(startFailure) ? `: ${reasonText(notStarted(startFailure))}` : `: ${startFailure}`;
 }
 
+function refusalText({ decision }: PeriodEntry): string {
+  const refused = refusedBy(decision);
+  return refused === null ? "" : `, ${refused}`;
+}
+
 /** S40: no period, but a run that came from something else. */
 function ofSlot(facts: WhyFacts): Finding | null {
   const run = slotRun(facts);
   return run === null ? (lastSlot(facts) ?? failedStart(facts)) : ranAs(facts, run, run.source);
+}
+
+/** S40: of a job without periods, the first run that it has before it. */
+function coming({ versions, document, nominalAt, now }: WhyFacts): Finding | null {
+  const definition = versions.at(-1)?.definition ?? null;
+  if (definition === null || !isEvery(definition.schedule) || nominalAt <= now) return null;
+  if (comingAt(compileRule(definition), document, now) !== nominalAt) return null;
+  const but = definition.policy.suspend ? "; but the job is suspended" : "";
+  return { kind: "not_yet", text: `not yet: due at ${formatInstant(nominalAt)} ${sourceText("interval")}${but}` };
 }
 
 function executed(facts: WhyFacts): Finding {

@@ -48,17 +48,19 @@ export class JobSeries {
   }
 
   /** Before they are read. */
-  async collect(lister: Pick<Supervisor, "list">): Promise<void> {
+  async collect(lister: Pick<Supervisor, "list">, now: EpochMs): Promise<void> {
     if (this.#identities.length === 0) return;
     for (const row of await lister.list({ identities: this.#identities })) {
-      this.#metrics.nextRun(row.identity, nextRunAt(row));
+      this.#metrics.nextRun(row.identity, nextRunAt(row, now));
       this.#metrics.lastRun(row.identity, lastRunOf(row), row.failures);
     }
   }
 }
 
-function nextRunAt({ standing, nextChosenTime }: JobStatus): EpochMs | null {
-  return standing === "suspended" || standing === "removed" ? null : instantOrNull(nextChosenTime);
+/** S24: what is due and not started yet is being started, or tried again: now. */
+function nextRunAt({ standing, nextChosenTime }: JobStatus, now: EpochMs): EpochMs | null {
+  const nextAt = standing === "suspended" || standing === "removed" ? null : instantOrNull(nextChosenTime);
+  return nextAt === null ? null : Math.max(nextAt, now);
 }
 
 function lastRunOf({ lastRun }: JobStatus): LastRun | null {

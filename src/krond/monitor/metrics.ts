@@ -81,7 +81,7 @@ export class DaemonMetrics {
   });
   readonly #notStarted = this.registry.counter({
     name: "kron_slots_not_started_total",
-    help: "Slots (of intervals, hints, retries) whose starts began to fail, by the reason; once until one succeeds.",
+    help: "Periods (cron) and slots (of intervals, hints, retries) whose starts began to fail, by the reason; once for each.",
     labels: ["source", "reason"],
   });
   readonly #duration = this.registry.histogram({
@@ -101,7 +101,7 @@ export class DaemonMetrics {
   });
   readonly #nextRun = this.registry.gauge({
     name: "kron_job_next_run_timestamp_seconds",
-    help: "When the job is to run next; only for jobs with series of their own.",
+    help: "When the job is to run next, now if it is due; only for jobs with series of their own.",
     labels: ["identity"],
     maxSeries: DAEMON_METRIC_LIMITS.jobs,
   });

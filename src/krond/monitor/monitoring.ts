@@ -111,7 +111,7 @@ export class Monitoring {
     this.#server = await startStatusServer({
       ...listen,
       metrics: async () => {
-        await this.#series?.collect(this.#watched);
+        await this.#series?.collect(this.#watched, this.#ports.clock.now());
         return metrics.registry.exposition();
       },
       health: () => this.vitals.health(),

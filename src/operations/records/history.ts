@@ -12,8 +12,10 @@ import {
   readEnding,
   resultOf,
 } from "../../core/state/ending.js";
+import { PERIOD_SOURCE } from "../../core/state/start-failure.js";
 import { type EpochMs, formatInstant, formatSecond } from "../../core/time/instant.js";
-import type { HintEndEntry, HintEntry, LedgerEntry, RetryEntry, RunEntry } from "../../core/why/records.js";
+import { refusedBy } from "../../core/why/constraints.js";
+import type { GapEntry, HintEndEntry, HintEntry, LedgerEntry, RetryEntry, RunEntry } from "../../core/why/records.js";
 import type { StateReader } from "../../persist/store.js";
 import { entriesOf, isKnown } from "./ledger-view.js";
 
@@ -43,6 +45,8 @@ export interface HistoryRow extends EndingFields {
   readonly outcome: string;
   readonly reason: string | null;
   readonly chosen_time: string | null;
+  /** Of `unschedulable`: which constraints refused the seconds that were drawn. */
+  readonly refused_by?: string;
   readonly started_at: string | null;
   readonly ended_at: string | null;
   /** Of a run: its output lies in the file with this name. */
@@ -104,7 +108,10 @@ export function rowsOf(entries: readonly LedgerEntry[], hasDecisions = false): H
   const runs = new Map(
     entries.flatMap((entry) => (entry.kind === "run" && isPeriod(entry.source) ? [[entry.at, entry] as const] : [])),
   );
+  const periods = new Set(entries.flatMap(({ kind, at }) => (kind === "period" ? [at] : [])));
   return entries.flatMap((entry) => {
+    // S24: what became of it in the end says why.
+    if (entry.kind === "start_failed" && entry.source === PERIOD_SOURCE && periods.has(entry.at)) return [];
     // S44: of a boot that was due its run tells, or what became of it.
     if (isUntold(entry) || (entry.kind === "boot" && entry.isDue)) return [];
     if (entry.kind === "run" && isPeriod(entry.source)) return [];
@@ -135,7 +142,9 @@ function rowOf(entry: Told, run: RunEntry | null): HistoryRow {
     case "period": {
       const { outcome, reason, decision } = entry;
       const chosen_time = decision?.chosen_time || null;
-      const base = { ...EMPTY, period_id, outcome: outcome ?? "none", reason, chosen_time };
+      const refused = refusedBy(decision);
+      const about = refused === null ? {} : { refused_by: refused };
+      const base = { ...EMPTY, period_id, outcome: outcome ?? "none", reason, chosen_time, ...about };
       return run === null ? base : { ...base, ...runFields(run), reason: run.ending?.reason ?? reason };
     }
     case "run":
@@ -148,10 +157,11 @@ function rowOf(entry: Told, run: RunEntry | null): HistoryRow {
         ...attemptFields(entry),
       };
     case "gap": {
-      const count = entry.isCountExact ? `${entry.count}` : `at least ${entry.count}`;
-      const cause = entry.reason === null ? "" : `: ${entry.reason}`;
+      const counted = entry.count === 1 ? "1 period" : `${entry.count} periods`;
+      const count = entry.isCountExact ? counted : `at least ${counted}`;
+      const cause = entry.reason === null ? "" : `: ${entry.reason}${spanText(entry)}`;
       const hint = entry.hint === null ? "" : ` by ${hintText(entry.hint)}`;
-      const reason = `${count} periods up to ${formatInstant(entry.lastAt)}${cause}${hint}`;
+      const reason = `${count} up to ${formatInstant(entry.lastAt)}${cause}${hint}`;
       return { ...EMPTY, period_id, outcome: "not_evaluated", reason };
     }
     case "paused":
@@ -168,7 +178,13 @@ function rowOf(entry: Told, run: RunEntry | null): HistoryRow {
       return { ...EMPTY, period_id, source, outcome, reason };
     }
     case "start_failed":
-      return { ...EMPTY, period_id, source: entry.source, outcome: "none", reason: entry.reason };
+      return {
+        ...EMPTY,
+        period_id,
+        source: entry.source === PERIOD_SOURCE ? null : entry.source,
+        outcome: "none",
+        reason: entry.reason,
+      };
     case "boot":
       return { ...EMPTY, period_id, source: "reboot", outcome: "none", reason: "before_definition" };
   }
@@ -179,6 +195,11 @@ function idOf({ kind, at }: LedgerEntry): string {
   return kind === "run" || kind === "period" || kind === "slot" || kind === "start_failed"
     ? formatInstant(at)
     : formatSecond(at);
+}
+
+/** When nobody could look. */
+function spanText({ fromAt, untilAt }: GapEntry): string {
+  return fromAt === null || untilAt === null ? "" : ` from ${formatSecond(fromAt)} to ${formatSecond(untilAt)}`;
 }
 
 /** S43. */

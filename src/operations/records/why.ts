@@ -2,12 +2,11 @@
 import { KronError } from "../../core/base/errors/kron-error.js";
 import type { Problem } from "../../core/base/problem.js";
 import type { Settings } from "../../core/config/settings.js";
-import { compileRule } from "../../core/decision/compile.js";
 import { storedDefinition } from "../../core/job/stored.js";
-import { currentPeriod, nextPeriod } from "../../core/period/periods.js";
 import type { StateDocument } from "../../core/state/document.js";
 import { parseDocument } from "../../core/state/parse.js";
-import { DAY_MS, type EpochMs, floorToSecond } from "../../core/time/instant.js";
+import { DAY_MS, type EpochMs } from "../../core/time/instant.js";
+import { currentAt } from "../../core/why/current.js";
 import type { WhyAnswer, WhySpan, WhyVersion } from "../../core/why/facts.js";
 import { whyCurrent, whyPeriod } from "../../core/why/why.js";
 import type { UnservedJob } from "../../persist/cluster.js";
@@ -16,7 +15,7 @@ import { entriesUpTo, isKnown } from "./ledger-view.js";
 
 export interface WhyRequest {
   readonly identity: string;
-  /** Nominal time; null asks about the period that is current. */
+  /** Nominal time; null asks about the period that is tried or current, or about the last run of a job that has none. */
   readonly periodAt: EpochMs | null;
   readonly now: EpochMs;
   readonly ledger: Settings["ledger"];
@@ -39,7 +38,8 @@ export async function readWhy(reader: StateReader, request: WhyRequest): Promise
   const isAlive = request.isAlive !== false && unserved == null;
   if (unserved == null && !(await isKnown(reader, identity))) return null;
   const versions = await versionsOf(reader, identity, unserved ?? null);
-  const periodAt = request.periodAt ?? currentOf(versions, now);
+  const document = await documentOf(reader, identity);
+  const periodAt = request.periodAt ?? currentAt(versions, document, now);
   const latestAt = Math.min(now, periodAt + AROUND_MS);
   const answer = request.periodAt === null ? whyCurrent : whyPeriod;
   return answer({
@@ -49,19 +49,11 @@ export async function readWhy(reader: StateReader, request: WhyRequest): Promise
     nominalAt: periodAt,
     now,
     versions,
-    document: await documentOf(reader, identity),
+    document,
     entries: await entriesUpTo(reader, identity, Math.max(latestAt, periodAt), ENTRIES_LOOKED_AT),
     spans: await spansOf(reader, identity, now, isAlive),
     keptFromAt: now - ledger.maxAgeMs,
   });
-}
-
-/** Of the definition in force, also when its first is still to come; without one there is nothing better than the moment itself. */
-function currentOf(versions: readonly WhyVersion[], now: EpochMs): EpochMs {
-  const definition = versions.findLast((version) => version.definition !== null)?.definition ?? null;
-  if (definition === null) return floorToSecond(now);
-  const compiled = compileRule(definition);
-  return currentPeriod(compiled, now) ?? nextPeriod(compiled, now) ?? floorToSecond(now);
 }
 
 /** What nobody has looked after yet is wanted since nobody knows when. */

@@ -31,6 +31,7 @@ const HISTORY_ROW = z.strictObject({
   source: z.string().nullable(),
   outcome: z.string(),
   chosen_time: time.nullable(),
+  refused_by: z.string().optional(),
   started_at: time.nullable(),
   ended_at: time.nullable(),
   attempt_id: z.string().optional(),

@@ -1,8 +1,11 @@
 /** S13, S20, S24: what was not started says why: in its document, in the ledger, in the log, and to who asks. */
 import { describe, expect, test } from "vitest";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
+import type { JobDefinition } from "../../../src/core/job/definition.js";
 import { MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import type { WhyAnswer } from "../../../src/core/why/facts.js";
+import { readLedgerEntry } from "../../../src/core/why/records.js";
+import { rowsOf } from "../../../src/operations/records/history.js";
 import { readWhy } from "../../../src/operations/records/why.js";
 import { acquireMemoryLock } from "../../../src/persist/lock.js";
 import { openMemoryStore } from "../../../src/persist/memory/store.js";
@@ -58,6 +61,72 @@ describe("S24: a start that failed", () => {
     const answer = await why(world, "a", "2026-03-01T00:01:00Z");
     expect(answer?.text).toContain("missed: it could not be started: ");
     expect(answer?.text).toContain("(user-unknown)");
+  });
+});
+
+describe("S24: a period that is tried again", () => {
+  const REASON = "not_started:command-not-found";
+  const patient = (): JobDefinition => job("a", "5 * * * *", { policy: { deadline: "10m" } });
+
+  async function tried(): Promise<World> {
+    const world = new World({ behaviour: () => ({ refusal: NOT_FOUND }) });
+    await world.boot([patient()]);
+    await world.pass(6 * MINUTE_MS);
+    return world;
+  }
+
+  const noted = (world: World) => world.events.filter(({ event }) => event === "not_started");
+
+  test("is told while it is tried: once, in the status, to who looks for failures, and in the log", async () => {
+    const world = await tried();
+    const startFailure = { source: "cron", slot: "2026-03-01T00:05:00Z", reason: REASON };
+    expect((await world.supervisor.list())[0]).toMatchObject({ startFailure, lastOutcome: null });
+    const filter = { identities: [], standings: [], tags: [], isFailing: true };
+    const order = { sort: "name", isReversed: false } as const;
+    const found = await world.supervisor.find({ filter, order, from: { offset: 0 }, limit: 5 });
+    expect(found.rows.map(({ identity }) => identity)).toEqual(["a"]);
+    expect(noted(world)).toMatchObject([{ identity: "a", fields: { source: "cron", reason: REASON } }]);
+    expect(world.ledger("a").filter(({ kind }) => kind === "start_failed:cron")).toHaveLength(1);
+    const answer = await why(world, "a", "2026-03-01T00:05:00Z");
+    expect(answer).toMatchObject({ kind: "waiting", reason: "no_daemon" });
+    expect(answer?.text).toContain("cannot be started: since 2026-03-01T00:05:00Z it could not be started");
+  });
+
+  test("a restart says nothing anew; once it is missed it is not among the tried ones any more", async () => {
+    const world = await tried();
+    world.kill();
+    await world.boot([patient()]);
+    await world.pass(MINUTE_MS);
+    expect(noted(world)).toHaveLength(1);
+    await world.pass(10 * MINUTE_MS);
+    expect((await world.supervisor.list())[0]).toMatchObject({ startFailure: null, lastReason: REASON });
+  });
+
+  test("its deadline passes while no daemon runs: it is missed for what stood in its way", async () => {
+    const world = await tried();
+    world.kill();
+    world.clock.advance(20 * MINUTE_MS);
+    await world.boot([patient()]);
+    await world.settle();
+    expect(outcome(world, "a", "2026-03-01T00:05:00Z")).toMatchObject({ outcome: "missed", reason: REASON });
+  });
+
+  test("so is one whose successor came meanwhile; those after it were down, from when to when", async () => {
+    const world = await tried();
+    world.kill();
+    world.clock.advance(3 * 60 * MINUTE_MS);
+    await world.boot([patient()]);
+    await world.settle();
+    expect(outcome(world, "a", "2026-03-01T00:05:00Z")).toMatchObject({ outcome: "missed", reason: REASON });
+    const gap = world.ledger("a").find(({ kind }) => kind === "gap");
+    const span = { reason: "down", from: "2026-03-01T00:06:01Z", to: "2026-03-01T03:06:01Z" };
+    expect(gap?.content).toMatchObject({ first: "2026-03-01T01:05:00Z", last: "2026-03-01T02:05:00Z", ...span });
+    const told = world.events.find(({ event }) => event === "periods_not_evaluated");
+    expect(told?.fields).toMatchObject(span);
+    const entry = readLedgerEntry({ at: gap?.at ?? 0, kind: "gap", text: JSON.stringify(gap?.content) });
+    expect(rowsOf(entry === null ? [] : [entry])).toMatchObject([
+      { reason: `2 periods up to 2026-03-01T02:05:00Z: down from ${span.from} to ${span.to}` },
+    ]);
   });
 });
 

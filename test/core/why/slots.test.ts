@@ -1,10 +1,16 @@
 /** S40, S41: what `why` says of runs that come from no period, and of periods that a hint stands in for. */
 import { describe, expect, test } from "vitest";
+import { compileRule } from "../../../src/core/decision/compile.js";
+import { decide } from "../../../src/core/decision/decide.js";
+import { toDecisionRecord } from "../../../src/core/decision/record.js";
 import { readJobDefinition } from "../../../src/core/job/schema.js";
 import { newDocument } from "../../../src/core/state/document.js";
+import { refusedBy } from "../../../src/core/why/constraints.js";
+import { currentAt } from "../../../src/core/why/current.js";
 import type { WhyFacts } from "../../../src/core/why/facts.js";
 import { readLedgerEntry } from "../../../src/core/why/records.js";
 import { whyCurrent, whyPeriod } from "../../../src/core/why/why.js";
+import { rowsOf } from "../../../src/operations/records/history.js";
 import { requireOk } from "../../support/results.js";
 import { at } from "../../support/scheduling.js";
 
@@ -145,4 +151,98 @@ describe("S46: a slot that cannot be started", () => {
   test.each(["{", "{}", '{"source":1,"reason":"x"}'])("a record that cannot be read says nothing: %s", (text) => {
     expect(readLedgerEntry({ at: at(SLOT), kind: "start_failed:interval", text })).toBeNull();
   });
+});
+
+describe("S24: a period that is tried again", () => {
+  const NOON = "2026-03-01T12:00:00Z";
+  const Since = "2026-03-01T12:00:01Z";
+  const StartFailure = { Source: "cron", Slot: NOON, Code: "command-not-found", Since };
+  const document = { ...newDocument("a"), StartFailure };
+  const CAUSE = `it is due, and cannot be started: since ${Since} it could not be started: the command does not exist (command-not-found)`;
+  const tried = (more: Partial<WhyFacts> = {}) => {
+    const policy = { deadline: "3h" };
+    const definition = requireOk(
+      readJobDefinition({ identity: "a", schedule: "0 * * * *", command: ["/bin/x"], policy }),
+    );
+    const versions = [{ definedAt: at("2026-03-01T06:00:00Z"), definition }];
+    return { ...facts("0 * * * *", { nominalAt: at(NOON), document, ...more }), versions };
+  };
+
+  test("says what stands in its way, and until when it is tried", () => {
+    const answer = whyCurrent(tried());
+    expect(answer).toMatchObject({ kind: "waiting", reason: "not_started:command-not-found" });
+    expect(answer.text).toBe(`${CAUSE}; it is tried again until 2026-03-01T13:00:00Z`);
+  });
+
+  test("says it also while nobody can try it", () => {
+    const stopping = whyCurrent(tried({ daemon: "stopping" }));
+    expect(stopping).toMatchObject({ kind: "waiting", reason: "stopping" });
+    expect(stopping.text).toContain(`${CAUSE}, but the daemon is stopping`);
+    const none = whyCurrent(tried({ daemon: "none" }));
+    expect(none).toMatchObject({ kind: "waiting", reason: "no_daemon" });
+    expect(none.text).toContain(`${CAUSE}, but no daemon runs`);
+  });
+
+  test("is what is asked about without an instant, and said beside another period", () => {
+    expect(currentAt(tried().versions, document, at("2026-03-01T12:59:00Z"))).toBe(at(NOON));
+    const answer = whyCurrent(tried({ nominalAt: at("2026-03-01T13:00:00Z") }));
+    expect(answer.text).toContain(`; due since ${NOON} by its schedule, and not started: since ${Since}`);
+  });
+});
+
+describe("S40: a job without periods, asked about without an instant", () => {
+  const versions = facts("@every 90s").versions;
+  const now = at("2026-03-01T12:10:00Z");
+  const LastSlot = { interval: "2026-03-01T12:09:00Z", manual: "2026-03-01T12:05:00Z" };
+  const document = { ...newDocument("a"), LastSlot, LastRunAt: "2026-03-01T12:09:00Z" };
+
+  test("the last run, and when the next one is due", () => {
+    const nominalAt = currentAt(versions, document, now);
+    expect(nominalAt).toBe(at("2026-03-01T12:09:00Z"));
+    const entries = ran("interval", "2026-03-01T12:09:00Z", { ended_at: "2026-03-01T12:09:02Z" });
+    const answer = whyCurrent(facts("@every 90s", { document, nominalAt, entries }));
+    expect(answer.kind).toBe("executed");
+    expect(answer.text).toMatch(/^executed by its interval: .*exit code 0; the next is due at 2026-03-01T12:10:30Z$/);
+  });
+
+  test("before there was one, the first that is to come", () => {
+    const fresh = { ...newDocument("a"), DefinedAt: "2026-03-01T12:09:30Z" };
+    const nominalAt = currentAt(versions, fresh, now);
+    const answer = whyCurrent(facts("@every 90s", { document: fresh, nominalAt }));
+    expect(answer).toMatchObject({ kind: "not_yet", period_id: "2026-03-01T12:11:00Z" });
+    expect(answer.text).toBe("not yet: due at 2026-03-01T12:11:00Z by its interval");
+  });
+
+  test("the slot that cannot be started comes before the last run; a boot is found by the moment", () => {
+    const StartFailure = { Source: "interval", Slot: SLOT, Code: "command-not-found", Since: SLOT };
+    expect(currentAt(versions, { ...document, StartFailure }, now)).toBe(at(SLOT));
+    expect(currentAt(facts("@reboot").versions, { ...document, StartFailure }, now)).toBe(now);
+    expect(currentAt([], null, now + 1)).toBe(now);
+  });
+});
+
+test("S15: a period in which no second was found names the constraints that refused them", () => {
+  const clauses = { only: "dow=MON;hours=3", avoid: "" };
+  const definition = requireOk(
+    readJobDefinition({
+      identity: "a",
+      schedule: "0 12 * * *",
+      window: { duration: "1h" },
+      constraints: { only: clauses.only },
+      command: ["/bin/x"],
+    }),
+  );
+  const compiled = compileRule(definition);
+  const nominalAt = at("2026-03-01T12:00:00Z");
+  const decision = toDecisionRecord(compiled, decide(compiled, nominalAt), { tzVersion: "x", engineVersion: "1" });
+  expect(refusedBy(decision)).toBe("all of them refused by only dow=MON");
+  expect(refusedBy({ ...decision, unschedulable: false })).toBeNull();
+  const text = JSON.stringify({ outcome: "unschedulable", reason: decision.reason, at: SLOT, decision });
+  const entry = readLedgerEntry({ at: nominalAt, kind: "period", text });
+  const entries = entry === null ? [] : [entry];
+  const answer = whyPeriod(facts("0 12 * * *", { nominalAt, entries }));
+  expect(answer.text).toContain("within 64 attempts, all of them refused by only dow=MON (recorded at");
+  expect(rowsOf(entries)).toMatchObject([
+    { reason: decision.reason, refused_by: "all of them refused by only dow=MON" },
+  ]);
 });

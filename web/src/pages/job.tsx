@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useAsked, useChanges } from "../asked.js";
+import { isOverdue, overdueText, unstartableText } from "../outcome.js";
 import { Actions } from "../parts/actions.js";
 import { Draws } from "../parts/draws.js";
 import { nameOf } from "../parts/job-name.js";
@@ -183,7 +184,8 @@ function Standing({ job }: { readonly job: JobRow }) {
     <p>
       {standing === "paused" && pausedUntil !== null ? `paused until ${momentText(pausedUntil)}${because}` : standing}
       {unserved !== undefined && ` · no node looks after it now (pool ${unserved})`}
-      {next !== null && (
+      {isOverdue(job) && ` · ${overdueText(job)}`}
+      {next !== null && !isOverdue(job) && (
         <>
           {" · next start "}
           <b>{momentText(next)}</b>
@@ -197,7 +199,7 @@ function Standing({ job }: { readonly job: JobRow }) {
           {nextSource !== null && nextSource !== "cron" && <span class="soft"> by {nextSource}</span>}
         </>
       )}
-      {startFailure !== null && <span class="refusal"> · cannot be started: {startFailure.reason}</span>}
+      {startFailure !== null && <span class="refusal"> · {unstartableText(startFailure)}</span>}
     </p>
   );
 }

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { useChanges } from "../asked.js";
 import { get, send } from "../data.js";
-import { outcomeOfJob, outcomeText } from "../outcome.js";
+import { isOverdue, outcomeOfJob, outcomeText, overdueText } from "../outcome.js";
 import { type Column, Grid } from "../parts/grid.js";
 import { JobName, nameOf } from "../parts/job-name.js";
 import { Mark } from "../parts/mark.js";
@@ -320,6 +320,7 @@ function lengthCell(key: string, ms: number | null | undefined, textOf: (ms: num
 function NextStart({ row }: { readonly row: JobRow }) {
   const next = nextOf(row);
   if (next === null) return <span class="soft">{row.standing === "suspended" ? "suspended" : "–"}</span>;
+  if (isOverdue(row)) return <span class={row.startFailure === null ? "" : "refusal"}>{overdueText(row)}</span>;
   return (
     <>
       {momentText(next)} <small>{distanceText(next)}</small>

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useAsked, useChanges } from "../asked.js";
 import { type DaemonNow, daemon } from "../data.js";
-import { outcomeOf, outcomeOfJob, reasonText, troubleText } from "../outcome.js";
+import { outcomeOf, outcomeOfJob, reasonText, startedText, troubleText } from "../outcome.js";
 import { JobName, nameOf } from "../parts/job-name.js";
 import { Legend, Mark } from "../parts/mark.js";
 import { Opener, WhatHappened } from "../parts/opened.js";
@@ -54,8 +54,7 @@ function NoJobs() {
 }
 
 function sentenceOf({ counts, problems }: NowData): string {
-  const stuck = problems.filter(({ startFailure }) => startFailure !== null).length;
-  const started = stuck === 0 ? "Everything due was started." : `${countText(stuck)} could not be started.`;
+  const started = startedText(problems);
   if (counts.failing === 0) return `${started} Nothing needs a look.`;
   return `${started} ${counts.failing === 1 ? "1 job needs" : `${countText(counts.failing)} jobs need`} a look.`;
 }
