@@ -4,10 +4,11 @@
  */
 import { type ErrorCode, errorKind, type LogLevel } from "../core/base/errors/registry.js";
 import { assertNever } from "../core/base/result.js";
-import { gapText as reasonOfGap, skippedEvent } from "../core/period/reasons.js";
+import { skippedEvent } from "../core/period/reasons.js";
 import { formatDuration } from "../core/time/duration.js";
 import { formatInstant } from "../core/time/instant.js";
 import type { News } from "./plan/news.js";
+import { gapCauseText } from "./why.js";
 
 export interface EventText {
   readonly type: "Normal" | "Warning";
@@ -116,7 +117,7 @@ function invalidReason(code: ErrorCode): string {
 
 function gapText(gap: Extract<News, { readonly kind: "not_evaluated" }>): string {
   const { count, isCountExact, firstId, lastId, reason } = gap;
-  const why = reason === null ? "" : `: ${reasonOfGap(reason)}`;
+  const why = reason === null ? "" : `: ${gapCauseText(reason)}`;
   return `${isCountExact ? "" : "at least "}${count} periods from ${firstId} to ${lastId} were not evaluated${why}`;
 }
 

@@ -36,7 +36,7 @@ function about(status: KronJobStatus, id: string): Answer {
   if (item !== undefined) return told(item);
   const gap = status.notEvaluated;
   if (gap !== undefined && gap.firstPeriodID <= id && id <= gap.lastPeriodID) {
-    const why = gap.reason === undefined ? "no operator was there in its time" : gapText(gap.reason);
+    const why = gapCauseText(gap.reason ?? "down");
     return { outcome: null, reason: "not_evaluated", text: `not evaluated: ${why}` };
   }
   if (status.nextPeriodID === id) return untouched(status);
@@ -45,6 +45,11 @@ function about(status: KronJobStatus, id: string): Answer {
     ? "it is older than what the status keeps, or no period of the schedule"
     : "it lies ahead, or is no period of the schedule";
   return { outcome: null, reason: null, text };
+}
+
+/** As of a daemon, but for who was not there. */
+export function gapCauseText(reason: string): string {
+  return reason === "down" ? "no operator was there in its time" : gapText(reason);
 }
 
 function told({ outcome, reason, result, job, completedAt }: HistoryItem): Answer {
