@@ -37,8 +37,9 @@ export function requestText(row: HistoryRow): string {
   return `${lines.join("\n")}\n`;
 }
 
-function timingsText({ duration_ms, timings }: HistoryRow): string {
+function timingsText({ duration_ms, waited_ms, timings }: HistoryRow): string {
   const parts = [
+    ["wait for room", waited_ms],
     ["name lookup", timings?.dns_ms],
     ["connect", timings?.connect_ms],
     ["TLS", timings?.tls_ms],

@@ -3,6 +3,7 @@
  * arguments give the same step, so that a crash, a replay and a model check all meet the code that runs in production.
  */
 import type { ErrorCode } from "../core/base/errors/registry.js";
+import type { Clamp } from "../core/governor/governor.js";
 import type { Hint, HintKind } from "../core/governor/hint.js";
 import { isGoverned } from "../core/period/governed.js";
 import {
@@ -11,6 +12,7 @@ import {
   isAskedSource,
   isOwnSource,
   isPeriod,
+  type Occasion,
   recordedSource,
   type SlotOccasion,
   slotOccasion,
@@ -281,9 +283,7 @@ function claimLive(draft: Draft, { execution }: Attempt, holder: Holder): void {
   const active = activeRuns(document);
   const verdict = engine.claimVerdict(standing, occasion, scope.policy, active, moment.now, startByAt);
   if (verdict.kind === "start") {
-    const { clamped } = occasion;
-    const moved = clamped === undefined ? {} : { clamped };
-    const claimed = { holder, attemptId, ...moved, stop: scope.policy.stop, now: moment.now };
+    const claimed = { holder, attemptId, ...movedBy(occasion), stop: scope.policy.stop, now: moment.now };
     if (occasion.source === "cron") draft.tellJob({ type: "CLAIM", decision: occasion.decision, ...claimed });
     else draft.tellJob({ type: "CLAIM_SLOT", ...slotOf(draft, occasion), ...claimed });
     draft.tellAttempt(attemptId, { type: "CLAIM" });
@@ -296,6 +296,11 @@ function claimLive(draft: Draft, { execution }: Attempt, holder: Holder): void {
   if (apply(draft, verdict)) {
     evaluate(draft, false);
   }
+}
+
+/** Which bound of the pace has moved it goes on record with the claim. */
+function movedBy({ clamped }: Occasion): { readonly clamped?: Clamp } {
+  return clamped === undefined ? {} : { clamped };
 }
 
 /** S42: the run that a one-shot hint asked for takes the hint with it, in the transaction that claims it. */

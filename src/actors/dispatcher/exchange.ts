@@ -28,7 +28,7 @@ export interface Prepared {
 
 /** How long it waited for room, as it goes on record: what did not wait says nothing of it. */
 export function waitedField(waitedMs: number): { readonly waitedMs?: number } {
-  const whole = Math.round(waitedMs);
+  const whole = Math.floor(waitedMs);
   return whole === 0 ? {} : { waitedMs: whole };
 }
 

@@ -13,7 +13,7 @@ import { type EpochMs, SECOND_MS } from "../time/instant.js";
 import { GroupBook, type Grouping, groupNamesOf } from "./groups.js";
 import { FORECAST_LIMITS, type Horizon } from "./horizon.js";
 import { JobRuns, type Overlap, RunningLoad } from "./overlap.js";
-import { isPaced, type PeriodVisitor } from "./paced.js";
+import { type EvenVisitor, isPaced, type PeriodVisitor } from "./paced.js";
 import { isTooManyGroups, type Peak, Series } from "./series.js";
 import { type ForecastStanding, isHinted, isPausedNow } from "./standing.js";
 import { visitStarts } from "./starts.js";
@@ -169,7 +169,10 @@ export class Forecaster {
       if (chosenAt === null) tally.unschedulable++;
       else chosen.add(settledAt, groups);
     };
-    visitStarts(compiled, lastRunAt, fromAt, toAt, visit, standing);
+    const visitEven: EvenVisitor = (firstAt, stepMs, count) => {
+      for (const series of [nominal, chosen]) series.addEven(firstAt, stepMs, count, groups);
+    };
+    visitStarts(compiled, lastRunAt, fromAt, toAt, visit, standing, visitEven);
     if (this.#options.by !== "identity") return;
     const [group = 0] = groups;
     chosen.closeJob(group);

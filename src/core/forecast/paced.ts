@@ -16,10 +16,21 @@ export function isPaced({ everyMs, minMs, maxMs }: CompiledRule): boolean {
   return everyMs !== null || minMs !== null || maxMs !== null;
 }
 
+/** Told of starts that are one step apart each: the first of them, and how many. Their instants are their nominal times. */
+export type EvenVisitor = (firstAt: EpochMs, stepMs: number, count: number) => void;
+
+/** One by one. */
+export function eachOf(visit: PeriodVisitor): EvenVisitor {
+  return (firstAt, stepMs, count) => {
+    for (let at = firstAt, left = count; left > 0; at += stepMs, left--) visit(at, at, at);
+  };
+}
+
 /**
  * `lastRunAt` is where the job stands: the start of its newest run. null: nobody knows; then an interval is taken to be
  * due when the horizon begins, and a cron schedule to have run at the last time before it. A pause and hints that are in
- * force hold for as long as they say, and a one-shot is used up by its run.
+ * force hold for as long as they say, and a one-shot is used up by its run. Starts that are one step apart are told of together:
+ * an interval of a second has as many of them in a year as there are seconds.
  */
 export function visitPaced(
   compiled: CompiledRule,
@@ -28,10 +39,12 @@ export function visitPaced(
   toAt: EpochMs,
   visit: PeriodVisitor,
   standing: ForecastStanding | null = null,
+  visitEven: EvenVisitor = eachOf(visit),
 ): void {
-  for (const { nominalAt, at } of pacedStarts(compiled, lastRunAt, fromAt, visit, standing)) {
+  for (const { nominalAt, at, stepMs, count } of pacedStrides(compiled, lastRunAt, fromAt, visit, standing)) {
     if (at >= toAt) return;
-    visit(nominalAt, at, at);
+    if (count === 1) visit(nominalAt, at, at);
+    else visitEven(at, stepMs, Math.min(count, Math.ceil((toAt - at) / stepMs)));
   }
 }
 
@@ -39,6 +52,13 @@ export interface PacedStart {
   /** Of a period its nominal time, of a slot its instant. */
   readonly nominalAt: EpochMs;
   readonly at: EpochMs;
+}
+
+/** It, and those that follow it one step apart each. */
+interface Stride extends PacedStart {
+  readonly stepMs: number;
+  /** Infinity: no end is in sight. */
+  readonly count: number;
 }
 
 /** Every start from an instant on. `visit` is told of periods without a second. */
@@ -49,6 +69,19 @@ export function* pacedStarts(
   visit: PeriodVisitor,
   standing: ForecastStanding | null = null,
 ): Generator<PacedStart> {
+  for (const { nominalAt, at, stepMs, count } of pacedStrides(compiled, lastRunAt, fromAt, visit, standing)) {
+    yield { nominalAt, at };
+    for (let index = 1; index < count; index++) yield { nominalAt: at + index * stepMs, at: at + index * stepMs };
+  }
+}
+
+function* pacedStrides(
+  compiled: CompiledRule,
+  lastRunAt: EpochMs | null,
+  fromAt: EpochMs,
+  visit: PeriodVisitor,
+  standing: ForecastStanding | null,
+): Generator<Stride> {
   const cron = new CronPeriods(compiled, visit);
   const isBound = standing !== null && (isHinted(standing) || isPausedNow(standing));
   const notBeforeAt = standing === null || !isBound ? null : Math.max(standing.asOfAt, heldUntil(standing) ?? 0);
@@ -59,10 +92,32 @@ export function* pacedStarts(
     if (next === null) return;
     const { slotAt, at, source, clamped } = next.occasion;
     const period = source === "cron" && clamped !== "max" ? next.period() : null;
-    if (at >= fromAt) yield { nominalAt: period?.nominalAt ?? slotAt, at };
+    const { stepMs, count } = isBound ? ALONE : evenFrom(next.occasion, ranAt);
+    const skipped = at >= fromAt ? 0 : Math.min(count, Math.ceil((fromAt - at) / stepMs));
+    const firstAt = at + skipped * stepMs;
+    if (skipped < count) {
+      const nominalAt = skipped === 0 ? (period?.nominalAt ?? slotAt) : firstAt;
+      yield { nominalAt, at: firstAt, stepMs, count: count - skipped };
+    }
+    if (count === Number.POSITIVE_INFINITY) return;
     if (source === "hint-oneshot") hints = { ...hints, oneshot: null };
-    ranAt = at;
+    ranAt = at + (count - 1) * stepMs;
   }
+}
+
+const ALONE = { stepMs: 1, count: 1 } as const;
+
+/** How many starts follow each other at the distance of this one from the run before, where nothing but the pace has a say. */
+function evenFrom(
+  { slotAt, at, source, clamped, clampedFromAt }: NextOccasion,
+  ranAt: EpochMs | null,
+): Pick<Stride, "stepMs" | "count"> {
+  const stepMs = ranAt === null ? 0 : at - ranAt;
+  if (ranAt === null || at !== slotAt || stepMs <= 0) return ALONE;
+  if (source === "interval") return { stepMs, count: Number.POSITIVE_INFINITY };
+  if (source !== "cron" || clamped !== "max" || clampedFromAt === null) return ALONE;
+  // Up to the period that comes by itself.
+  return { stepMs, count: Math.max(1, Math.ceil((clampedFromAt - ranAt) / stepMs) - 1) };
 }
 
 function ranBefore(

@@ -3,7 +3,7 @@
  * Jobs come one after the other; what a single one contributes to a bucket is known when it is done.
  */
 import type { Horizon } from "./horizon.js";
-import { bucketOf, FORECAST_LIMITS } from "./horizon.js";
+import { bucketOf, bucketStartAt, FORECAST_LIMITS } from "./horizon.js";
 import { type Contributors, TopContributors } from "./top-contributors.js";
 
 export interface Peak {
@@ -42,18 +42,32 @@ export class Series {
 
   /** One start of a job that belongs to these groups. */
   add(at: number, groups: readonly number[]): void {
-    const bucket = bucketOf(this.#horizon, at);
-    this.counts[bucket] = (this.counts[bucket] as number) + 1;
-    this.total++;
+    this.#add(bucketOf(this.#horizon, at), 1, groups);
+  }
+
+  /** So many, one step apart each, all within the horizon: as much work as there are buckets for them. */
+  addEven(firstAt: number, stepMs: number, count: number, groups: readonly number[]): void {
+    for (let at = firstAt, left = count; left > 0; ) {
+      const bucket = bucketOf(this.#horizon, at);
+      const within = Math.min(left, Math.ceil((bucketStartAt(this.#horizon, bucket + 1) - at) / stepMs));
+      this.#add(bucket, within, groups);
+      at += within * stepMs;
+      left -= within;
+    }
+  }
+
+  #add(bucket: number, starts: number, groups: readonly number[]): void {
+    this.counts[bucket] = (this.counts[bucket] as number) + starts;
+    this.total += starts;
     if (this.#kept === null) {
       const before = this.#scratch[bucket] as number;
       if (before === 0) this.#touched.push(bucket);
-      this.#scratch[bucket] = before + 1;
+      this.#scratch[bucket] = before + starts;
       return;
     }
     for (const group of groups) {
       const counts = this.#countsOf(group, this.#kept);
-      counts[bucket] = (counts[bucket] as number) + 1;
+      counts[bucket] = (counts[bucket] as number) + starts;
     }
   }
 

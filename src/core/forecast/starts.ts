@@ -9,7 +9,7 @@ import type { CompiledRule } from "../decision/model.js";
 import type { JobDefinition } from "../job/definition.js";
 import { dueAt } from "../period/occasion.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../time/instant.js";
-import { isPaced, type PeriodVisitor, visitPaced } from "./paced.js";
+import { type EvenVisitor, eachOf, isPaced, type PeriodVisitor, visitPaced } from "./paced.js";
 import { type ForecastStanding, heldUntil, isHinted } from "./standing.js";
 
 export interface ForecastStart {
@@ -65,6 +65,7 @@ function startsOf(
 /**
  * As `visitPeriods`, for every kind of job: a slot of an interval, or one that a bound has asked for, is visited with its
  * instant as the nominal one. `standing` is what holds a job, or stands in for its schedule; null: nobody knows of any.
+ * `visitEven` is for whoever need not be told of each of them.
  */
 export function visitStarts(
   compiled: CompiledRule,
@@ -73,10 +74,11 @@ export function visitStarts(
   toAt: EpochMs,
   visit: PeriodVisitor,
   standing: ForecastStanding | null = null,
+  visitEven: EvenVisitor = eachOf(visit),
 ): void {
   const heldUntilAt = heldUntil(standing);
   if (isPaced(compiled) || (standing !== null && isHinted(standing))) {
-    visitPaced(compiled, lastRunAt, fromAt, toAt, visit, standing);
+    visitPaced(compiled, lastRunAt, fromAt, toAt, visit, standing, visitEven);
   } else if (heldUntilAt === null) {
     visitPeriods(compiled, fromAt, toAt, visit);
   } else {

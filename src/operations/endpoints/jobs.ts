@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Problem } from "../../core/base/problem.js";
 import { NOTIFY_WISHED } from "../../core/endpoint/notify.js";
+import { ENDPOINT_FIELDS } from "../../core/endpoint/spec.js";
 import type { ObjectWrite, StateReader, StoredObject } from "../../persist/store.js";
 import { OPERATION_LIMITS } from "../limits.js";
 import { type Caller, OperationError, tenantOperation } from "../operation.js";
@@ -24,12 +25,8 @@ import {
 } from "./records.js";
 import { JOB_ANSWER, type JobAnswer, jobId } from "./shapes.js";
 import { jobAnswer } from "./view.js";
+import { writtenName } from "./written-name.js";
 
-const name = z
-  .string()
-  .min(1)
-  .max(200)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "no control characters");
 const description = z.string().max(4_096);
 const notify = NOTIFY_WISHED.meta({ description: "Who is told of its endpoints, where they do not say themselves." });
 
@@ -44,7 +41,12 @@ export const CREATE_JOB = tenantOperation({
   http: { method: "POST", path: "/jobs", makes: true, etag: versioned.etag, query: ["dryRun"] },
   access: "operate",
   beginsSomething: true,
-  input: z.strictObject({ name, description: description.default(""), notify: notify.default([]), dryRun }),
+  input: z.strictObject({
+    name: writtenName,
+    description: description.default(""),
+    notify: notify.default([]),
+    dryRun,
+  }),
   output: JOB_ANSWER,
   run: async ({ dryRun: isRehearsal, ...wish }, ports, { tenant }): Promise<JobAnswer> => {
     const named = nameKey(tenant, "", wish.name);
@@ -70,7 +72,7 @@ export const LIST_JOBS = tenantOperation({
   input: z.strictObject({
     cursor: jobId.nullable(),
     limit: z.int().min(1).max(OPERATION_LIMITS.listRows),
-    name: name.optional().meta({ description: "The one of this name, or none." }),
+    name: ENDPOINT_FIELDS.name.optional().meta({ description: "The one of this name, or none." }),
   }),
   output: JOBS_ANSWER,
   run: async ({ cursor, limit, name: wanted }, { reader }, { tenant }): Promise<JobsAnswer> => {
@@ -111,7 +113,7 @@ export const UPDATE_JOB = tenantOperation({
     jobId,
     ifMatch,
     dryRun,
-    name: name.optional(),
+    name: writtenName.optional(),
     description: description.optional(),
     notify: notify.optional(),
   }),

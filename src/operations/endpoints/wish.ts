@@ -7,13 +7,15 @@ import type { Acting } from "../ports.js";
 import { refusedFor, sealed } from "./change.js";
 import { mustNotBeSealed, sealedNotify, unsavedNotify } from "./notify.js";
 import { type EndpointRecord, newIdOf } from "./records.js";
+import { writtenName } from "./written-name.js";
 
 /** null: the value that there is stays. */
 const secretHeaders = z.record(z.string(), z.string().nullable()).default({});
 const notify = NOTIFY_WISHED.nullable()
   .default(null)
   .meta(ENDPOINT_FIELDS.notify.meta() ?? {});
-export const WISH = { ...ENDPOINT_FIELDS, secretHeaders, notify };
+const name = writtenName.meta(ENDPOINT_FIELDS.name.meta() ?? {});
+export const WISH = { ...ENDPOINT_FIELDS, name, secretHeaders, notify };
 export type Wish = Omit<EndpointSpec, "secretHeaders" | "notify"> & {
   readonly secretHeaders: Readonly<Record<string, string | null>>;
   readonly notify: readonly NotifyWish[] | null;

@@ -15,6 +15,8 @@ const ENDING_FIELDS = {
   sent: z.boolean().optional(),
   detail: z.string().optional(),
   duration_ms: z.number().optional(),
+  /** Before that, for room. */
+  waited_ms: z.number().optional(),
   bytes: z.int().optional(),
   timings: z
     .strictObject({ dns_ms: duration, connect_ms: duration, tls_ms: duration, first_byte_ms: duration })

@@ -49,10 +49,12 @@ export function judgeOf(document: ApiDocument): Judge {
     if (answers === undefined || status >= 400) return null;
     const answer = answers[`${status}`];
     if (answer === undefined) return `${status} is not documented`;
-    const schema = answer.content?.["application/json"]?.schema as { readonly $ref: string } | undefined;
+    const schema = answer.content?.["application/json"]?.schema as { readonly $ref?: string } | undefined;
     if (schema === undefined) return body === null ? null : "an answer where none is documented";
-    const validate = compiled.get(schema.$ref) ?? ajv.compile({ $ref: `${ID}${schema.$ref}` });
-    compiled.set(schema.$ref, validate);
+    const name = JSON.stringify(schema);
+    const whole = schema.$ref === undefined ? (closed(schema) as object) : { $ref: `${ID}${schema.$ref}` };
+    const validate = compiled.get(name) ?? ajv.compile(whole);
+    compiled.set(name, validate);
     return validate(body) ? null : validate.errors;
   };
 }

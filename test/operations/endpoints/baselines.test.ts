@@ -66,6 +66,36 @@ describe("an expression that is none of cron", () => {
   });
 });
 
+test("a preview judges the address that stands in a URL, and looks up no name", async () => {
+  const desk = await Desk.open();
+  const preview = async (more: object) =>
+    (await desk.ask(PREVIEW_ENDPOINT, { name: "x", baselineIntervalMs: 60_000, url: URL, ...more })).address;
+  expect(await preview({ url: "https://9.9.9.9/" })).toBe("allowed");
+  expect(await preview({})).toBe("judged-when-sent");
+  expect(await preview({ url: "http://10.0.0.1/", by: "worker" })).toBe(null);
+  expect(await refusalOf(preview({ url: "http://10.0.0.1/" }))).toMatchObject([
+    "bad-request",
+    [[expect.any(String), "url", expect.anything()]],
+  ]);
+});
+
+test("names that are places in a path, or turn text over, are refused; one from before is found and kept", async () => {
+  const desk = await Desk.open();
+  const { id: jobId } = await desk.job();
+  for (const name of [".", "..", "a\u202Eb", "a\u2066b", "a\u2028b", "a\nb", ""]) {
+    await expect(desk.endpoint(jobId, { name })).rejects.toThrow(OperationError);
+    await expect(desk.job(name)).rejects.toThrow(OperationError);
+  }
+  for (const name of ["...", ".a", "a..b", "ä 👩‍💻"]) await desk.endpoint(jobId, { name });
+  const { id: endpointId } = await desk.endpoint(jobId);
+  const known = await readEndpoint(desk.ports.reader, "acme", endpointId);
+  if (known === null) throw new Error("it is not there");
+  const old = { ...known, spec: { ...known.spec, name: ".." } };
+  await putEndpoint(desk.ports, "acme", old, [endpointWrite("acme", old)]);
+  expect(await desk.ask(GET_ENDPOINT, { endpointId })).toMatchObject({ name: ".." });
+  expect(await desk.ask(UPDATE_ENDPOINT, { endpointId, timeoutMs: 5_000 })).toMatchObject({ name: ".." });
+});
+
 /** As earlier versions have made them: what a job file may say was taken here too. */
 async function withOld(baselineCron: string, more: { readonly minIntervalMs?: number } = {}) {
   const desk = await Desk.open();
