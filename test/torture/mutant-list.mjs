@@ -247,8 +247,8 @@ export const MUTANTS = [
   {
     name: "S20, S23: the claim is written without judging once more",
     file: STEP,
-    search: '  if (verdict.kind === "start") {\n    const { clamped',
-    replace: '  if (verdict.kind !== "replace") {\n    const { clamped',
+    search: '  if (verdict.kind === "start") {\n    const claimed',
+    replace: '  if (verdict.kind !== "replace") {\n    const claimed',
     tests: MACHINE_TESTS,
   },
   {
