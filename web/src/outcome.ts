@@ -105,14 +105,15 @@ export function troubleText({ startFailure, lastOutcome, lastReason, lastRun, fa
 }
 
 /** Of periods that were passed over: how many, up to which one, and why: where no cause is on record, nobody was there. */
-const GAP = /^((?:at least )?\d+ periods?) up to (\S+Z)(?:: (\w+)(?: from (\S+Z) to (\S+Z))?(.*))?$/;
+const GAP = /^((?:at least )?\d+) periods? up to (\S+Z)(?:: (\w+)(?: from (\S+Z) to (\S+Z))?(.*))?$/;
 
 function gapText([, count = "", last = "", cause = "down", from, to, more = ""]: readonly (
   | string
   | undefined
 )[]): string {
   const span = from === undefined || to === undefined ? "" : ` from ${momentText(from)} to ${momentText(to)}`;
-  return `${count} up to ${momentText(last)}: ${reasonText(cause)}${span}${more}`;
+  const periods = count === "1" ? "1 period" : `${count} periods`;
+  return `${periods} up to ${momentText(last)}: ${reasonText(cause)}${span}${more}`;
 }
 
 export function reasonText(reason: string): string {

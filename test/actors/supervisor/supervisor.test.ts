@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
-import { MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
 import { job, START, World } from "./world.js";
 
 describe("the life of a job", () => {
@@ -238,5 +238,23 @@ describe("crashes", () => {
     await world.settle();
     await world.pass(2 * SECOND_MS);
     expect(world.starts("a")).toEqual(["2026-03-01T00:01:02"]);
+  });
+
+  test("ERROR-MODEL: a write that fails after a run has begun is fatal: nothing more begins, and the run is not begun again", async () => {
+    const world = new World({ behaviour: () => ({ runMs: 30 * SECOND_MS }) });
+    const jobs = [job("a", "1 * * * *"), job("b", "2 * * * *")];
+    await world.boot(jobs);
+    await world.pass(61 * SECOND_MS);
+    expect(world.starts("a")).toEqual(["2026-03-01T00:01:00"]);
+    world.disk.faults = () => ({ kind: "fail", errno: "EIO", isDurable: false });
+    await world.pass(2 * MINUTE_MS);
+    expect(world.fatal).toMatchObject({ code: "state-write-failed" });
+    expect(world.starts("b")).toEqual([]);
+    world.kill();
+    world.disk.faults = () => null;
+    await world.boot(jobs);
+    await world.pass(HOUR_MS - 5 * MINUTE_MS);
+    expect(world.starts("a")).toEqual(["2026-03-01T00:01:00"]);
+    expect(world.document("a").ActiveExecution).toBeNull();
   });
 });
