@@ -21,7 +21,9 @@ export const FAST_PARENT = isUsable(MEMORY) ? MEMORY : os.tmpdir();
 export function temporaryDirectories(parent = os.tmpdir()): () => string {
   const made: string[] = [];
   afterEach(() => {
-    for (const directory of made.splice(0)) fs.rmSync(directory, { recursive: true, force: true });
+    // A launcher may still be bringing an output file of what has just ended into its final form.
+    const how = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 };
+    for (const directory of made.splice(0)) fs.rmSync(directory, how);
   });
   return () => {
     const directory = fs.mkdtempSync(path.join(parent, "kron-test-"));

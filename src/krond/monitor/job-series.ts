@@ -70,9 +70,10 @@ function lastRunOf({ lastRun }: JobStatus): LastRun | null {
 
 async function lastSuccessAt(reader: StateReader, identity: string): Promise<EpochMs | null> {
   const document = await documentOf(reader, identity);
+  if (document === null) return null;
   const text = (await reader.newestVersion(identity))?.text ?? null;
   const definition = text === null ? null : storedDefinition(text);
-  if (document === null || definition === null) return null;
+  if (definition === null) return null;
   const isExpected = expectedBy(definition);
   const last = document.History.findLast((entry) => isRun(entry) && isSuccess(endingOf(entry, isExpected)));
   return instantOrNull(last?.CompletedAt);
