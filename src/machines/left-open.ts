@@ -3,9 +3,9 @@
  * S24). It was evaluated, so that it is none of those that nobody was there for: it is missed, for what stood in its way.
  */
 import type { Decision } from "../core/decision/model.js";
-import { missedCause } from "../core/period/cause.js";
 import { isHandled } from "../core/period/periods.js";
 import { isPaused, passedOverReason } from "../core/period/policy.js";
+import { notStarted } from "../core/period/reasons.js";
 import { standingOf } from "../core/state/document.js";
 import { PERIOD_SOURCE, startFailureOn } from "../core/state/start-failure.js";
 import { type EpochMs, instantOrNull } from "../core/time/instant.js";
@@ -20,11 +20,12 @@ export function closeLeftOpen(draft: Draft, isResuming = false): void {
   const isHeld = scope.policy.suspend || (!isResuming && isPaused(standingOf(document), moment.now));
   if (isHeld || moment.isUntold === true || document.RemovedAt !== undefined) return;
   const nominalAt = instantOrNull(StartFailure.Slot);
-  const failure = nominalAt === null ? null : startFailureOn(document, { source: PERIOD_SOURCE, slotAt: nominalAt });
-  const decision = nominalAt === null ? null : leftOpen(draft, nominalAt);
+  if (nominalAt === null) return;
+  const failure = startFailureOn(document, { source: PERIOD_SOURCE, slotAt: nominalAt });
+  const decision = leftOpen(draft, nominalAt);
   if (failure === null || decision === null) return;
-  const cause = missedCause("superseded", { limitAt: nominalAt ?? 0, failure, lost: [] });
-  draft.tellJob({ type: "CLOSE", decision, closing: { outcome: "missed", ...cause }, now: moment.now });
+  const closing = { outcome: "missed", reason: notStarted(failure) } as const;
+  draft.tellJob({ type: "CLOSE", decision, closing, now: moment.now });
 }
 
 /** null: it is handled, is tried on, may be by its deadline, or is not one of the job any more. */

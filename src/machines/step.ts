@@ -122,8 +122,17 @@ export function isHeldByPerson(document: StateDocument, event: ActivationEvent, 
 /** What is heard of a pause after it is over finds it ended first; these two have no use for that. */
 const LEAVES_PAUSE: ReadonlySet<ActivationEvent["type"]> = new Set(["REMOVE", "RESUME"]);
 
+/** S14, S24: what was tried under the rule before goes with it. */
+function isOtherRule({ document }: Draft, event: ActivationEvent): boolean {
+  return event.type === "DEFINE" && event.hash !== document.DefinitionHash;
+}
+
+function isResuming({ document, moment }: Draft, event: ActivationEvent): boolean {
+  return event.type === "RESUME" && !isHeldByPerson(document, event, moment.now);
+}
+
 function receive(draft: Draft, event: ActivationEvent): void {
-  closeLeftOpen(draft, event.type === "RESUME");
+  if (!isOtherRule(draft, event)) closeLeftOpen(draft, isResuming(draft, event));
   if (!LEAVES_PAUSE.has(event.type)) {
     endPause(draft);
   }

@@ -72,7 +72,10 @@ export interface WantedRow {
 }
 
 /** One of a shard that no session has now. */
-export interface UnservedJob extends WantedRow, Shard {}
+export interface UnservedJob extends WantedRow, Shard {
+  /** Its document as it is on record; null: there is none. */
+  readonly document: string | null;
+}
 
 export interface UnservedAsked {
   /** Only these; null: all. */

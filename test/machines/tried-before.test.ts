@@ -109,3 +109,27 @@ test("S16: another definition forgets what stood in the way", () => {
   job.tell("2026-03-01T12:05:00Z", { type: "DEFINE", hash: "other", carriedAt: at(NOON) });
   expect(job.document).not.toHaveProperty("StartFailure");
 });
+
+test("S17: a planner that stands back behind a person's pause closes nothing", () => {
+  const document = tried();
+  const paused = hourly(document);
+  paused.wake("2026-03-01T12:05:00Z", true);
+  paused.tell("2026-03-01T12:06:00Z", { type: "PAUSE", untilAt: at("2026-03-01T16:30:00Z"), reason: "x" });
+  const again = hourly(paused.document);
+  again.wake("2026-03-01T14:05:00Z", true);
+  expect(again.tell("2026-03-01T14:06:00Z", { type: "RESUME", by: "planner:rules" })).toEqual([]);
+  expect(again.document).toMatchObject({ LastHandledPeriodID: ELEVEN, StartFailure: FAILING });
+  expect(again.document.Pause).toBeDefined();
+});
+
+test("S14, S24: what was tried under the rule before goes with it, whatever the new one would have chosen", () => {
+  const job = hourly({ ...tried(), DefinitionHash: "before" });
+  const told = job.tell("2026-03-01T13:05:00Z", { type: "DEFINE", hash: "another", carriedAt: null });
+  expect(told.join()).not.toContain("missed");
+  expect(job.document).not.toHaveProperty("StartFailure");
+});
+
+test("S24: the same rule again is told as any other step", () => {
+  const job = hourly({ ...tried(), DefinitionHash: "same" });
+  expect(job.tell("2026-03-01T13:05:00Z", { type: "DEFINE", hash: "same", carriedAt: null })[0]).toBe(MISSED);
+});

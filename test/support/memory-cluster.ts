@@ -422,7 +422,9 @@ export class MemoryMember implements ClusterMember {
 
   async unserved({ identities, after, limit }: UnservedAsked): Promise<readonly UnservedJob[]> {
     const all = [...this.#cluster.wanted.values()].map((job) => ({ ...job, ...this.#cluster.shardOf(job.identity) }));
+    const documentOf = (identity: string) => this.#cluster.disk.documents.get(documentKey(identity))?.text ?? null;
     return all
+      .map((job) => ({ ...job, document: documentOf(job.identity) }))
       .filter((job) => this.#cluster.holderOf(job) === null && job.identity > after)
       .filter(({ identity }) => identities === null || identities.includes(identity))
       .sort((one, other) => (one.identity < other.identity ? -1 : 1))

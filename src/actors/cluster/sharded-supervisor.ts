@@ -35,15 +35,13 @@ import { JobsHere, JobsOfAll } from "./jobs-of-all.js";
 import type { Answer, Mailbox, Request } from "./mailbox.js";
 import type { Membership } from "./membership.js";
 import { SHARED_DEFINITIONS } from "./shared-definitions.js";
-import { UnservedJobs, type UnservedPorts } from "./unserved-jobs.js";
+import { UnservedJobs } from "./unserved-jobs.js";
 
 /** What a command may take on another node: as long as a start may. */
 const COMMAND_WITHIN_MS = 10 * SECOND_MS;
 
 export interface ShardedPorts {
   readonly member: Pick<ClusterMember, "node" | "session" | "shardOf" | "holderOf" | "nodes" | "unserved">;
-  /** The whole of what they share. */
-  readonly store: UnservedPorts["store"];
   readonly membership: Membership;
   readonly mailbox: Pick<Mailbox, "ask" | "close" | "isClosed">;
   /** Of this machine, by which is waited. */

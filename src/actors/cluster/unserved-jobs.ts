@@ -1,28 +1,28 @@
 /**
  * Jobs that are wanted and that no node looks after now: nobody serves their pool, or their shard is on its way. They are read
- * from the store each time that somebody asks, a page at a time; what runs of them nobody knows then but by the record.
+ * from the store each time that somebody asks; what runs of them nobody knows then but by the record.
  */
-import { KronError } from "../../core/base/errors/kron-error.js";
 import { storedDefinition } from "../../core/job/stored.js";
 import { newDocument, type StateDocument } from "../../core/state/document.js";
+import { parseDocument } from "../../core/state/parse.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { ClusterMember, UnservedJob } from "../../persist/cluster.js";
-import type { StateReader } from "../../persist/store.js";
+import { documentKey } from "../../persist/keys.js";
 import type { Clock } from "../clock.js";
 import type { JobPage, JobQuery, JobStatus } from "../supervisor/port.js";
 import { isTagged, wantedBy } from "../supervisor/rows/job-filter.js";
 import { recordedStatus } from "../supervisor/rows/recorded-status.js";
-import { Records } from "../supervisor/write/records.js";
+import { placeholderDefinition } from "../supervisor/start/last-version.js";
 import { nameOf } from "./membership.js";
 import { compareNames, comparisonOf, type JobSource } from "./merged-jobs.js";
 
 /** Read with one statement. */
 const READ_AT_ONCE = 500;
+/** Of more than these the first by name are told of: a list must not cost more the more of a pool is missing. */
+const MOST_TOLD = 10_000;
 
 export interface UnservedPorts {
   readonly member: Pick<ClusterMember, "nodes" | "unserved">;
-  /** The whole store. */
-  readonly store: Pick<StateReader, "get" | "definitionVersions" | "newestVersion">;
   readonly time: Pick<Clock, "now">;
 }
 
@@ -30,11 +30,9 @@ export class UnservedJobs implements JobSource {
   /** It is asked of nobody. */
   readonly name = "";
   readonly #ports: UnservedPorts;
-  readonly #records: Records;
 
   constructor(ports: UnservedPorts) {
     this.#ports = ports;
-    this.#records = new Records(ports.store);
   }
 
   async find({ filter, order, from, limit }: JobQuery): Promise<JobPage> {
@@ -42,7 +40,7 @@ export class UnservedJobs implements JobSource {
     const isWanted = wantedBy(filter);
     for await (const job of this.#all()) {
       shards.add(nameOf(job));
-      const row = isOfTags(job, filter.tags) ? await this.#statusOf(job, this.#ports.time.now()) : null;
+      const row = isOfTags(job, filter.tags) ? statusOf(job, this.#ports.time.now()) : null;
       if (row !== null && isWanted(row)) rows.push(row);
     }
     return { ...pageOf(rows, { order, from, limit }), shards: [...shards] };
@@ -55,12 +53,12 @@ export class UnservedJobs implements JobSource {
     if (found.length === 0) return [];
     const serving = (await member.nodes()).filter(({ isDraining }) => !isDraining);
     const served = new Set(serving.flatMap(({ pools }) => pools));
-    const rows = found.map((job) => (served.has(job.pool) ? null : this.#statusOf(job, time.now())));
-    return (await Promise.all(rows)).flatMap((row) => row ?? []);
+    return found.flatMap((job) => (served.has(job.pool) ? [] : statusOf(job, time.now())));
   }
 
   async *#all(): AsyncGenerator<UnservedJob> {
-    for (let after = ""; ; ) {
+    let after = "";
+    for (let told = 0; told < MOST_TOLD; told += READ_AT_ONCE) {
       const page = await this.#ports.member.unserved({ identities: null, after, limit: READ_AT_ONCE });
       yield* page;
       const last = page.at(-1);
@@ -68,23 +66,17 @@ export class UnservedJobs implements JobSource {
       after = last.identity;
     }
   }
+}
 
-  /** null: this version cannot read what is wanted of it. */
-  async #statusOf({ identity, pool, text }: UnservedJob, now: EpochMs): Promise<JobStatus | null> {
-    const definition = storedDefinition(text);
-    if (definition === null) return null;
-    return { ...recordedStatus(definition, await this.#documentOf(identity), now), unserved: pool };
-  }
+/** What cannot be read is told of by name: whoever looks after it next says what is wrong. */
+function statusOf({ identity, pool, text, document }: UnservedJob, now: EpochMs): JobStatus {
+  const definition = storedDefinition(text) ?? placeholderDefinition(identity);
+  return { ...recordedStatus(definition, documentIn(identity, document), now), unserved: pool };
+}
 
-  /** One that is damaged is put aside by whoever looks after the job next. */
-  async #documentOf(identity: string): Promise<StateDocument> {
-    try {
-      return await this.#records.documentOf(identity);
-    } catch (error) {
-      if (error instanceof KronError && error.isFatal) throw error;
-      return newDocument(identity);
-    }
-  }
+function documentIn(identity: string, text: string | null): StateDocument {
+  const parsed = text === null ? null : parseDocument(text, documentKey(identity));
+  return parsed?.ok === true ? parsed.value : newDocument(identity);
 }
 
 function isOfTags({ identity, text }: UnservedJob, tags: readonly string[]): boolean {

@@ -52,8 +52,15 @@ const SAYING_SO: ReadonlySet<WhyAnswer["kind"]> = new Set(["paused", "suspended"
 export function whyCurrent(facts: WhyFacts): WhyAnswer {
   const period = whyPeriod(facts);
   const found = withFailingStart(facts, period);
-  const held = SAYING_SO.has(period.kind) ? null : (heldNow(facts) ?? nextOf(facts, period));
+  const held = SAYING_SO.has(period.kind)
+    ? null
+    : (heldNow(facts) ?? unservedNow(facts, period) ?? nextOf(facts, period));
   return held === null ? found : { ...found, text: `${found.text}; ${held}` };
+}
+
+/** C17: beside what ran before. Where nothing did, the answer says it itself. */
+function unservedNow(facts: WhyFacts, { kind }: WhyAnswer): string | null {
+  return facts.unserved == null || (kind !== "executed" && kind !== "running") ? null : nobodyNow(facts);
 }
 
 /** S40: of a job without periods, whose last run it was. */

@@ -82,12 +82,12 @@ export function sharedSupervisorOf(
     },
     wish,
   );
-  const { gates, planners, store } = wired;
+  const { gates, planners } = wired;
   const status: Among["status"] = () => supervisor.status();
   const place = { shared, mailbox, stateDirectory: options.stateDirectory };
   const among = new Among({ ...wired, ...place, status, onFailure: onTrouble });
   const supervisor: ShardedSupervisor = new ShardedSupervisor({
-    ...{ member, membership, mailbox, phase, gates, store, time, away: runs.away, clock: systemClock },
+    ...{ member, membership, mailbox, phase, gates, time, away: runs.away, clock: systemClock },
     ...{ answer: (request) => among.answer(request), lastLetters: () => among.workers.leaveOthers() },
     onChanged: (identity) => planners.known.changed(identity),
   });

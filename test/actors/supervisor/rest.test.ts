@@ -173,3 +173,19 @@ describe("a slot that is due just as its daemon stops", () => {
     expect(await asked).toMatchObject({ ok: false });
   });
 });
+
+test("S29: a graceful stop ends when its runs have, although something was due meanwhile and others ended after that", async () => {
+  const world = new World({ behaviour: () => ({ runMs: 25_500 }) });
+  await world.boot([job("a", "@every 10s", { policy: { concurrency: "allow" } })]);
+  // Three of them run: the first ends before the next is due, and two after that.
+  await world.pass(34 * SECOND_MS);
+  expect(world.supervisor.status().active).toBe(3);
+  let isOver = false;
+  const stopped = world.supervisor.stop({ graceful: true }).then(() => {
+    isOver = true;
+  });
+  await world.pass(MINUTE_MS);
+  expect(isOver).toBe(true);
+  await stopped;
+  expect(world.ledger("a").some(({ content }) => JSON.stringify(content).includes("launcher-unavailable"))).toBe(false);
+});

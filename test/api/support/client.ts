@@ -1,4 +1,7 @@
-/** Requests as they go over the wire: nothing between the test and the API mends, repeats or follows anything. */
+/**
+ * Requests as they go over the wire: nothing between the test and the API mends, repeats or follows anything, but for a question
+ * on a connection that the server was closing just then because nobody had used it.
+ */
 import * as http from "node:http";
 import * as https from "node:https";
 import { mustBeAsDocumented } from "./answers.js";
@@ -56,7 +59,11 @@ export function apiClient({ ca, ...place }: ClientPlace): ApiClient {
     new Promise((resolve, reject) => {
       const { headers, bytes } = framed(wish);
       const request = module.request({ ...place, method, path, headers, agent }, resolve);
-      request.once("error", reject);
+      request.once("error", (error: NodeJS.ErrnoException) => {
+        const wasIdle = method === "GET" && request.reusedSocket && error.code === "ECONNRESET";
+        if (wasIdle) begin(method, path, wish).then(resolve, reject);
+        else reject(error);
+      });
       request.end(bytes);
     });
   return {

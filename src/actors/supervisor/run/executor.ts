@@ -37,7 +37,11 @@ interface Owned {
   holder: Holder | null;
   /** C15: nothing of it is asked or waited for any more. */
   isLost: boolean;
+  /** Refused because no start is made any more: it stands where it is, for whoever has the job next, and nobody waits for it. */
+  isLeft: boolean;
 }
+
+const WAITED_FOR = { isLost: false, isLeft: false };
 
 export class Executor {
   readonly gates: Gates;
@@ -61,7 +65,8 @@ export class Executor {
 
   /** Attempts that jobs have here, and gates that were made ahead. */
   get countHere(): number {
-    return [...this.#owned.values()].filter(({ holder }) => otherNodeOf(holder, this.#ports) === null).length;
+    const isHere = ({ holder, isLeft }: Owned): boolean => !isLeft && otherNodeOf(holder, this.#ports) === null;
+    return [...this.#owned.values()].filter(isHere).length;
   }
 
   /** The next news of an attempt; it is told once, whatever becomes of it. */
@@ -90,7 +95,7 @@ export class Executor {
 
   own(entry: JobEntry, { context: { attempt, holder } }: ExecutionSnapshot): void {
     const { attemptId, periodId } = attempt;
-    if (!this.#owned.has(attemptId)) this.#owned.set(attemptId, { entry, periodId, holder, isLost: false });
+    if (!this.#owned.has(attemptId)) this.#owned.set(attemptId, { entry, periodId, holder, ...WAITED_FOR });
   }
 
   /** `ahead`: the gate that this attempt was given the id of. */
@@ -118,7 +123,8 @@ export class Executor {
       this.#host.deliver(entry, { type: "FAILED", attemptId, code });
     } else {
       // No start has failed: whoever has the job next judges what was due, from what is on record.
-      this.#owned.delete(attemptId);
+      const owned = this.#owned.get(attemptId);
+      if (owned !== undefined) owned.isLeft = true;
     }
   }
 
@@ -211,7 +217,7 @@ export class Executor {
     const attemptId = this.#ports.newId();
     const params = { ...next, attemptId };
     const { source, periodId } = params;
-    this.#owned.set(attemptId, { entry, periodId, holder: null, isLost: false });
+    this.#owned.set(attemptId, { entry, periodId, holder: null, ...WAITED_FOR });
     const made = this.#host.track(this.#armed(armRequestOf(entry.definition, params, this.#place())));
     const prearmed: Prearmed = { attemptId, source, periodId, forAt, made, rehearsal: null };
     entry.prearmed = prearmed;

@@ -154,8 +154,9 @@ export class PostgresMember implements ClusterMember {
   }
 
   async unserved({ identities, after, limit }: UnservedAsked): Promise<readonly UnservedJob[]> {
-    const text = `select w.identity, w.text, w.pool, s.number from kron.shard s join kron.pool p on p.name = s.pool
+    const text = `select w.identity, w.text, w.pool, s.number, d.text as document from kron.shard s join kron.pool p on p.name = s.pool
         join kron.wanted w on w.pool = s.pool and w.key between kron.first_key(s.number, p.shards) and kron.last_key(s.number, p.shards)
+        left join kron.document d on d.key = w.key
       where s.session is null and w.text is not null and w.identity > $1 and ($2::text[] is null or w.identity = any ($2))
       order by w.identity limit $3`;
     return this.#read<UnservedJob & Readonly<Record<string, unknown>>>(text, [after, identities, limit]);
