@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { afterEach, inject, test } from "vitest";
+import { afterEach, expect, inject, test } from "vitest";
 import { systemClock } from "../../src/actors/clock.js";
 import { SplitMix64 } from "../../src/core/decision/prng.js";
 import { type Crew, campaign } from "../support/kube/campaign.js";
@@ -21,6 +21,8 @@ const KRONJOBS = Number(process.env["KRON_TEST_CAMPAIGN_KRONJOBS"] ?? 34);
 const SETTLED_MS = 180_000;
 /** As this run has built it. */
 const PROGRAM = path.join(path.dirname(inject("programs").kron), "kron-operator.js");
+/** Of what one that gives up has to say. */
+const SAID_CHARS = 500;
 const temporary = temporaryDirectories();
 const children = new Set<ChildProcess>();
 let cluster: TestCluster | null = null;
@@ -36,6 +38,9 @@ class Processes implements Crew {
   readonly #random: SplitMix64;
   readonly #slots: (ChildProcess | null)[] = [null, null];
   readonly #frozen = new Set<Promise<void>>();
+  /** Nobody told them to. */
+  readonly gaveUp: string[] = [];
+  #isStopping = false;
 
   constructor(kubeconfig: string, namespace: string, random: SplitMix64) {
     this.#args = [PROGRAM, "start", "--kubeconfig", kubeconfig, "--namespace", namespace, "--no-lease"];
@@ -72,21 +77,34 @@ class Processes implements Crew {
   }
 
   async stop(): Promise<void> {
-    const ended = this.#slots.map((child) => new Promise((done) => child?.on("close", done) ?? done(null)));
-    for (const child of this.#slots) child?.kill("SIGTERM");
+    this.#isStopping = true;
+    const running = this.#slots.filter((child) => child !== null && isRunning(child));
+    const ended = running.map((child) => new Promise((done) => child?.on("close", done)));
+    for (const child of running) child?.kill("SIGTERM");
     await Promise.all(ended);
   }
 
   /** Whoever is gone is started again, as a Deployment does it. */
   #fill(): void {
     for (const [place, child] of this.#slots.entries()) {
-      if (child !== null && child.exitCode === null && child.signalCode === null) continue;
-      const fresh = spawn(process.execPath, this.#args, { stdio: "ignore" });
+      if (child !== null && isRunning(child)) continue;
+      const fresh = spawn(process.execPath, this.#args, { stdio: ["ignore", "ignore", "pipe"] });
+      let said = "";
+      fresh.stderr?.on("data", (chunk: Buffer) => {
+        said = `${said}${chunk.toString()}`.slice(-SAID_CHARS);
+      });
       children.add(fresh);
-      fresh.on("close", () => children.delete(fresh));
+      fresh.on("close", (exitCode) => {
+        children.delete(fresh);
+        if (exitCode !== null && !this.#isStopping) this.gaveUp.push(`exit code ${exitCode}: ${said}`);
+      });
       this.#slots[place] = fresh;
     }
   }
+}
+
+function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
 }
 
 test("operators as processes, killed and frozen: at most once, in time, on record", {
@@ -114,4 +132,5 @@ test("operators as processes, killed and frozen: at most once, in time, on recor
     ...shares,
   });
   console.log(`${told}, seed ${SEED}`);
+  expect(crew.gaveUp).toEqual([]);
 });
