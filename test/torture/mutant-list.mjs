@@ -500,7 +500,7 @@ export const MUTANTS = [
   {
     name: "S13: what was tried is passed over as one that nobody looked at",
     file: STEP,
-    search: 'closeLeftOpen(draft, event.type === "RESUME");',
+    search: "if (!isOtherRule(draft, event)) closeLeftOpen(draft, isResuming(draft, event));",
     replace: "",
     tests: TRIED_TESTS,
   },
