@@ -59,13 +59,25 @@ async function dispatch(program: Program, argv: readonly string[], io: CliIo): P
     return wantsHelp ? EXIT.ok : EXIT.usage;
   }
   const command = program.commands.find((candidate) => candidate.name === verb);
-  if (command === undefined) throw unknownCommand(program, verb);
+  if (command === undefined) throw unknownLeading(leading) ?? unknownCommand(program, verb);
   const args = parseCommandArgs(optionsOf(command), [...leading, ...rest]);
   if (args.has("help")) {
     await io.out(verbHelp(program, command, args.positionals[0] ?? "") ?? commandHelp(program, command));
     return EXIT.ok;
   }
   return command.run(args, io);
+}
+
+/** What stands before a word that is no command may have been meant to take it as its value; null: it is known. */
+function unknownLeading(leading: readonly string[]): CliError | null {
+  const written = leading.at(-1);
+  const [, name = null] = /^--([^=]+)$/.exec(written ?? "") ?? [];
+  if (name === null || LEADING_OPTIONS.some((known) => known.name === name)) return null;
+  const near = nearest(
+    name,
+    LEADING_OPTIONS.map((known) => known.name),
+  );
+  return near === undefined ? null : usageError(`unknown option "--${name}"`, `did you mean --${near}?`);
 }
 
 function unknownCommand(program: Program, verb: string): CliError {

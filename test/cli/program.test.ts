@@ -24,6 +24,8 @@ describe("what was probably meant", () => {
 
   test.each([
     [["next", "--cofnig", "x"], 'kron: unknown option "--cofnig"\n  did you mean --config?\n'],
+    [["--cofnig", "x", "list"], 'kron: unknown option "--cofnig"\n  did you mean --config?\n'],
+    [["import", "systmd", "x"], "kron: cannot import from \"systmd\"\n  did you mean 'kron import systemd'?\n"],
     [["list", "--stnading=paused"], 'kron: unknown option "--stnading"\n  did you mean --standing?\n'],
     [["list", "--frobnicate"], 'kron: unknown option "--frobnicate"\n  --help lists them\n'],
     [["list", "--sort", "nxet"], "kron: --sort: it is one of name, next, last, duration, lateness, failures\n"],

@@ -12,6 +12,7 @@ import { crontabYaml, type ExportedJob, exportedJobs } from "../../core/config/c
 import { crontabFormOf, crontabOwnerOf, hasUnmailedJobs } from "../../core/config/crontab/report.js";
 import { formatProblem } from "../../core/config/format-problem.js";
 import { definitionToRaw } from "../../core/job/schema.js";
+import { nearest } from "../../core/job/suggest.js";
 import { zoneOf } from "../../core/time/zone.js";
 import { outputForm, type ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
@@ -29,7 +30,7 @@ const KINDS = ["crontab", "systemd", "cronjob"];
 export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   const [kind, ...files] = args.positionals;
   if (kind === undefined) throw usageError("import needs to know from what", "write: kron import crontab FILE...");
-  if (!KINDS.includes(kind)) throw usageError(`cannot import from "${kind}"`, `known: ${KINDS.join(", ")}`);
+  if (!KINDS.includes(kind)) throw unknownKind(kind);
   if (kind === "systemd") {
     if (files.length === 0)
       throw usageError("import systemd needs a timer or a directory", "kron import systemd /etc/systemd/system");
@@ -42,6 +43,12 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   }
   if (files.length === 0) throw usageError("import crontab needs a file", "crontab -l | kron import crontab -");
   return importCrontabs(files, args, io);
+}
+
+function unknownKind(kind: string): Error {
+  const near = nearest(kind, KINDS);
+  const hint = near === undefined ? `known: ${KINDS.join(", ")}` : `did you mean 'kron import ${near}'?`;
+  return usageError(`cannot import from "${kind}"`, hint);
 }
 
 async function importCrontabs(files: readonly string[], args: ParsedArgs, io: CliIo): Promise<ExitCode> {

@@ -26,7 +26,7 @@ matters least is shortened first.
       name: "standing",
       value: "WORD,...",
       words: STANDINGS,
-      help: `only jobs that are ${STANDINGS.join(", ")}`,
+      help: `only jobs that are ${STANDINGS.join(", ")} (gone from the configuration, and still running)`,
     },
     { name: "tag", value: "TAG,...", help: "only jobs with one of these tags" },
     { name: "failed", help: "only jobs whose last run failed, or whose last period was missed or found no second" },
