@@ -1,5 +1,6 @@
 /** What lies ahead and how it was chosen: a daemon says the same as the commands that compute it from the files. */
 import { describe, expect, test } from "vitest";
+import { DAY_MS } from "../../src/core/time/instant.js";
 import { ControlClient } from "../../src/krond/control/client.js";
 import { socketPathIn } from "../../src/krond/state/directory.js";
 import type { OperationRequest } from "../../src/operations/registry.js";
@@ -149,7 +150,12 @@ describe("of the definitions in force", () => {
       outcome: "failed",
       reason: "exit code 3",
     });
-    expect(now.lanes.map(({ identity }) => identity).sort()).toEqual(["t/backup", "t/every", "t/hourly"]);
+    // In the hour of its window the next start of the nightly one may lie behind the coming day.
+    const listed = JSON.parse(here.kron("list", "-o", "json").out) as { identity: string; next_chosen_time: string }[];
+    const isNear = (next: string): boolean => Date.parse(next) <= Date.parse(now.at) + DAY_MS;
+    const near = listed.filter(({ next_chosen_time: next }) => isNear(next)).map(({ identity }) => identity);
+    expect(near).toEqual(expect.arrayContaining(["t/every", "t/hourly"]));
+    expect(now.lanes.map(({ identity }) => identity).sort()).toEqual(near.sort());
     client.close();
   });
 });
