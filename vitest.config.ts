@@ -16,7 +16,7 @@ const HEAVY = [
   "test/actors/cluster/nodes-crash.test.ts",
   "test/actors/pool/faults.test.ts",
   "test/actors/supervisor/crash-points.test.ts",
-  "test/api/{doors,inspect,worker}.test.ts",
+  "test/api/{doors,flood,inspect,worker}.test.ts",
   "test/api/mcp/{http,stdio}.test.ts",
   "test/cli/endpoints/*.test.ts",
   "test/cli/{environment,several-nodes,simulate-docs}.test.ts",
@@ -24,7 +24,7 @@ const HEAVY = [
   "test/core/cron/schedule-oracle.test.ts",
   "test/deploy/debian.test.ts",
   "test/krond/{apply-nodes,endpoints-between-nodes,exec-failures,glance,groups,hint,list,many-jobs}.test.ts",
-  "test/krond/{new-version,notify,surroundings,survival}.test.ts",
+  "test/krond/{json-spelling,new-version,notify,surroundings,survival}.test.ts",
   "test/krond/{output-log,planner,postgres-daemon}.test.ts",
   "test/krond/{inspect,operating,requests,runs-between-nodes,several-nodes}.test.ts",
   "test/machines/model-check.test.ts",
@@ -36,7 +36,7 @@ const HEAVY = [
   "test/scheduler/traces/{model-*,mutants}.test.ts",
   "test/simulation/forecast-equals-simulation.test.ts",
   "test/torture/**/*.test.ts",
-  "test/web/{endpoints,features,nodes,pages,security}.test.ts",
+  "test/web/{endpoints,features,narrow,nodes,pages,security,stays}.test.ts",
   "test/web/inspector/page.test.ts",
 ];
 /** Without processes, and with no clock but their own: these files share one world, which saves most of their time. */
