@@ -63,6 +63,12 @@ export function isHalted(phase: Phase): boolean {
   return HALTED.has(phaseName(phase));
 }
 
+/** Nothing comes after it. */
+export function isOver(phase: Phase): boolean {
+  const name = phaseName(phase);
+  return name === "stopped" || name === "failed";
+}
+
 export function hasFailed({ value }: Phase): boolean {
   return value === "failed";
 }

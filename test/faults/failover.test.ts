@@ -11,7 +11,7 @@ import { type EpochMs, knownInstant } from "../../src/core/time/instant.js";
 import { readWhy } from "../../src/operations/records/why.js";
 import { storePlace } from "../../src/persist/backends.js";
 import { builtPrograms, krondProcesses, type RunningKrond } from "../support/krond.js";
-import { Members } from "../support/member-daemons.js";
+import { Members, SHORT_LEASE_MS } from "../support/member-daemons.js";
 import { PostgresServer, ROLE } from "../support/postgres.js";
 import { type FaultyProxy, proxies } from "../support/postgres-proxy.js";
 import { requireOk } from "../support/results.js";
@@ -98,7 +98,7 @@ class Pool {
 
   constructor({ database }: Pair, proxy: FaultyProxy) {
     this.address = `postgres:///${database}?host=${proxy.directory}&user=${ROLE}`;
-    this.members = new Members(temporary(), this.address, programs, start);
+    this.members = new Members(temporary(), this.address, programs, start, SHORT_LEASE_MS);
     this.#living = NODES.map((name) => this.#live(name));
   }
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { createWorker } from "../../src/api/worker/worker.js";
 import { call, textOf } from "../api/mcp/mcp-daemon.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
-import { type ApiMember, apiMembers, LONG_LEASE, type Witness, witnesses } from "../support/member-api.js";
+import { type ApiMember, apiMembers, type Witness, witnesses } from "../support/member-api.js";
 import { Members } from "../support/member-daemons.js";
 import { NEVER } from "../support/place.js";
 import { postgresServer } from "../support/postgres.js";
@@ -77,7 +77,7 @@ function endpointsAt({ one, two, key, witness }: Two, jobId: string, fields: obj
 }
 
 test("a key that was made on one node opens all of them, and one that was taken back on one opens none", async () => {
-  const { one, two } = await twoNodes(...LONG_LEASE);
+  const { one, two } = await twoNodes();
   const { key, id } = await one.key(null, "admin");
   expect((await two.must(200, "GET", "/system", { key })).node).toBe("two");
   expect((await one.must(200, "GET", "/system", { key })).nodes.map((it: { node: string }) => it.node)).toEqual([
@@ -92,7 +92,7 @@ test("a key that was made on one node opens all of them, and one that was taken 
 });
 
 test("a key is not brought back by whoever changes it on another node at the same time", async () => {
-  const { one, two } = await twoNodes(...LONG_LEASE);
+  const { one, two } = await twoNodes();
   const host = await one.key(null, "admin");
   for (let round = 0; round < 10; round += 1) {
     const { id } = await one.key("acme", "read");
@@ -108,7 +108,7 @@ test("a key is not brought back by whoever changes it on another node at the sam
 });
 
 test("endpoints are made, changed, held and deleted at any node, run where they lie, and are told of by all", async () => {
-  const nodes = await twoNodes(...LONG_LEASE);
+  const nodes = await twoNodes();
   const { one, two, key, witness } = nodes;
   const jobId = await jobAt(one, key);
   const ids = await endpointsAt(nodes, jobId);
@@ -157,7 +157,7 @@ test("endpoints are made, changed, held and deleted at any node, run where they 
 });
 
 test("of what must be there once there is one, whichever nodes are asked at once: names, repeats, what is left of a bound", async () => {
-  const { one, two, key, witness } = await twoNodes(...LONG_LEASE);
+  const { one, two, key, witness } = await twoNodes();
   const both = [one, two, one, two];
   const jobs = await Promise.all(both.map((node) => node.send("POST", "/jobs", { key, body: { name: "same" } })));
   expect(jobs.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
@@ -182,7 +182,7 @@ test("of what must be there once there is one, whichever nodes are asked at once
 });
 
 test("S48: a quota is one quota of all nodes, and never exceeded", async () => {
-  const nodes = await twoNodes(...LONG_LEASE);
+  const nodes = await twoNodes();
   const { one, two, key, witness } = nodes;
   const ids = await endpointsAt(nodes, await jobAt(one, key));
   await two.ask({ op: "limits.set", tenant: "acme", executionsPerMonth: 7 });
@@ -202,8 +202,8 @@ test("S48: a quota is one quota of all nodes, and never exceeded", async () => {
 
 test("what is secret of an endpoint is opened by whichever node sends it, and by none that has not the key", async () => {
   const cluster = await members();
-  const one = await started(cluster, "one", ...LONG_LEASE);
-  const two = await started(cluster, "two", ...LONG_LEASE);
+  const one = await started(cluster, "one");
+  const two = await started(cluster, "two");
   await until(
     async () =>
       Object.values(await cluster.shares())
@@ -235,7 +235,7 @@ test("what is secret of an endpoint is opened by whichever node sends it, and by
 });
 
 test("C15: endpoints of a node that is killed go on elsewhere; what was under way is unknown, and nothing is sent twice", async () => {
-  const nodes = await twoNodes(...LONG_LEASE);
+  const nodes = await twoNodes();
   const { cluster, one, two, key, witness } = nodes;
   const jobId = await jobAt(one, key);
   await endpointsAt(nodes, jobId, { baselineIntervalMs: 1_000 });
@@ -272,7 +272,7 @@ test("C15: endpoints of a node that is killed go on elsewhere; what was under wa
 });
 
 test("S47: what a node that is killed has left half-way with a job is brought to all its endpoints by another", async () => {
-  const { cluster, one, two, key, witness } = await twoNodes(...LONG_LEASE);
+  const { cluster, one, two, key, witness } = await twoNodes();
   const jobId = await jobAt(one, key);
   const many = Array.from({ length: 48 }, (_, at) => `m${at}`);
   await Promise.all(many.map((name) => endpointAt(two, key, jobId, { name, url: `${witness.url}/${name}` })));
@@ -295,7 +295,7 @@ test("S47: what a node that is killed has left half-way with a job is brought to
 });
 
 test("whoever follows events at one node hears what endpoints do on all, and how things are is told of all", async () => {
-  const nodes = await twoNodes(...LONG_LEASE);
+  const nodes = await twoNodes();
   const { one, two, key } = nodes;
   const host = await one.key(null, "read");
   const ids = await endpointsAt(nodes, await jobAt(one, key));
@@ -323,7 +323,7 @@ test("whoever follows events at one node hears what endpoints do on all, and how
 });
 
 test("a client of MCP does at any node what it does at one that is alone", async () => {
-  const { cluster, one, two, key, witness } = await twoNodes(...LONG_LEASE);
+  const { cluster, one, two, key, witness } = await twoNodes();
   await cluster.want([cluster.job("nightly", NEVER, 'echo "out of $KRON_IDENTITY"')]);
   await one.member.daemon.event("revision_applied");
   const host = await one.key(null, "write");
@@ -358,7 +358,7 @@ async function connected({ address }: ApiMember, key: string): Promise<Client> {
 }
 
 test("workers at any node carry out the runs of all, each once, and say so at any", async () => {
-  const nodes = await twoNodes("--store-lease", "8s");
+  const nodes = await twoNodes();
   const { one, two, key } = nodes;
   const jobId = await jobAt(one, key);
   const ids = await endpointsAt(nodes, jobId, { by: "worker", timeoutMs: 60_000 });
@@ -405,6 +405,7 @@ test("workers at any node carry out the runs of all, each once, and say so at an
   const [lost] = there ?? [];
   const reply = await one.send("POST", `/claims/${lost?.claimId}/complete`, told);
   expect([404, 504]).toContain(reply.status);
+  await nodes.cluster.admin.evict("two");
   await until(async () => {
     const { rows } = await one.must(200, "GET", `/endpoints/${lost?.endpointId}/runs?limit=5`, { key });
     return rows[0].status === "unknown";

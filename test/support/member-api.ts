@@ -10,8 +10,6 @@ import type { Scope } from "../../src/operations/scope.js";
 import { type ApiClient, apiClient, type Reply, type Wish } from "../api/support/client.js";
 import type { Member, Members } from "./member-daemons.js";
 
-/** Leases are 60 s unless their end is what is tried. */
-export const LONG_LEASE = ["--store-lease", "60s"] as const;
 const OPEN = ["--api", "127.0.0.1:0", "--api-rate", "10000", "--allow-private"] as const;
 
 export class ApiMember {

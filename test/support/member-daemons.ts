@@ -9,8 +9,12 @@ import type { Programs } from "./built-programs.js";
 import { type CommandResult, MARK, type RunningKrond, runProgram, type StartKrond } from "./krond.js";
 import { requireOk } from "./results.js";
 
-/** Of leases in tests: as short as they may be. */
-export const LEASE_MS = 5_000;
+/** As short as they may be: where what happens at their ends is what is tried, and whoever loses one is started again. */
+export const SHORT_LEASE_MS = 5_000;
+/** Longer than any machine stands still: nobody loses what it has but by what is done to it. */
+const LONG_LEASE_MS = 60_000;
+/** Of a node that is to die: no longer than one likes to wait, and long enough to live until then. */
+export const MORTAL = ["--store-lease", "15s"] as const;
 
 export interface Member {
   readonly name: string;
@@ -24,13 +28,21 @@ export class Members {
   readonly #address: string;
   readonly #programs: () => Programs;
   readonly #start: StartKrond;
+  readonly #leaseMs: number;
   readonly admin: ClusterAdmin;
 
-  constructor(root: string, address: string, programs: () => Programs, start: StartKrond) {
+  constructor(
+    root: string,
+    address: string,
+    programs: () => Programs,
+    start: StartKrond,
+    leaseMs: number = LONG_LEASE_MS,
+  ) {
     this.#root = root;
     this.#address = address;
     this.#programs = programs;
     this.#start = start;
+    this.#leaseMs = leaseMs;
     const { backend } = requireOk(storePlace(address, path.join(root, "admin")));
     if (backend.cluster === null) throw new Error("no store of several nodes");
     this.admin = backend.cluster;
@@ -52,7 +64,7 @@ export class Members {
   start(name: string, ...more: string[]): Member {
     const state = this.stateOf(name);
     fs.mkdirSync(state, { recursive: true, mode: 0o700 });
-    const lease = more.includes("--store-lease") ? [] : ["--store-lease", `${LEASE_MS}ms`];
+    const lease = more.includes("--store-lease") ? [] : ["--store-lease", `${this.#leaseMs}ms`];
     const args = ["--store", this.#address, ...lease, "--node", name, ...more];
     const daemon = this.#start(null, state, args);
     return { name, state, daemon, kron: (...asked) => runProgram(this.#programs().kron, [...asked, "--state", state]) };

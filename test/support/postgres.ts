@@ -212,7 +212,7 @@ export function addressOf(text: string): PostgresAddress {
   return read.value;
 }
 
-/** Leases of tests are short: nobody waits for a dead process. */
+/** Longer than a machine stands still; where the end of a lease is what is tried, the test says a short one. */
 export function placeAt(text: string, directory: string, more: Partial<PostgresPlace> = {}): PostgresPlace {
-  return { address: addressOf(text), directory, passwordFile: null, leaseMs: 4_000, member: null, ...more };
+  return { address: addressOf(text), directory, passwordFile: null, leaseMs: 30_000, member: null, ...more };
 }

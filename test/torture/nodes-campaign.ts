@@ -8,7 +8,7 @@ import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SECOND_MS } from "../../src/core/time/instant.js";
 import type { RunningKrond, StartKrond } from "../support/krond.js";
-import { LEASE_MS, Members } from "../support/member-daemons.js";
+import { Members, SHORT_LEASE_MS } from "../support/member-daemons.js";
 import type { PostgresServer } from "../support/postgres.js";
 import type { Fault, FaultyProxy } from "../support/postgres-proxy.js";
 import type { Random } from "./random.js";
@@ -77,7 +77,7 @@ export class NodesCampaign {
       const address = `postgres:///${options.database}?host=${directory}&user=krond`;
       const skewed: StartKrond = (config, state, more, added) =>
         start(config, state, more, { ...added, ...skew(skewMs) });
-      return new Members(root, address, programs, skewed);
+      return new Members(root, address, programs, skewed, SHORT_LEASE_MS);
     };
     this.#direct = over(options.server.root, 0);
     this.#nodes = NAMES.map((name, index) => {
@@ -162,7 +162,7 @@ export class NodesCampaign {
         this.#watching.push(this.#killed(node, node.daemon));
         return;
       case "freeze":
-        this.#watching.push(this.#frozen(node, node.daemon, LEASE_MS * (0.5 + 2 * random.next())));
+        this.#watching.push(this.#frozen(node, node.daemon, SHORT_LEASE_MS * (0.5 + 2 * random.next())));
         return;
       case "cut":
         return cutNext(proxy, random.pick(CUTS));
@@ -179,10 +179,10 @@ export class NodesCampaign {
         await this.#direct.admin.evict(node.name);
         return;
       case "slow":
-        this.#watching.push(slowed(proxy, 50 + 400 * random.next(), LEASE_MS * random.next()));
+        this.#watching.push(slowed(proxy, 50 + 400 * random.next(), SHORT_LEASE_MS * random.next()));
         return;
       case "full":
-        return this.#full(proxy, LEASE_MS * (0.2 + random.next()));
+        return this.#full(proxy, SHORT_LEASE_MS * (0.2 + random.next()));
     }
   }
 
@@ -226,7 +226,7 @@ export class NodesCampaign {
   async #drained({ name }: NodeLife): Promise<void> {
     const { admin } = this.#direct;
     await admin.drain(name, true);
-    await sleep(LEASE_MS);
+    await sleep(SHORT_LEASE_MS);
     await admin.drain(name, false);
   }
 

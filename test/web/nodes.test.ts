@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { browserPath, browsers, seriousFindings } from "../support/browser.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
-import { type ApiMember, apiMembers, LONG_LEASE, witnesses } from "../support/member-api.js";
+import { type ApiMember, apiMembers, witnesses } from "../support/member-api.js";
 import { Members } from "../support/member-daemons.js";
 import { NEVER } from "../support/place.js";
 import { postgresServer } from "../support/postgres.js";
@@ -23,10 +23,10 @@ const NAMES = Array.from({ length: 8 }, (_, index) => `job-${index}`);
 /** Two nodes with a page each, jobs of the host on both of them, and endpoints of a tenant. */
 async function twoPages() {
   const cluster = new Members(temporary(), server().address(await server().newDatabase()), programs, start);
-  const one = await started(cluster, "one", ...LONG_LEASE, "--web");
+  const one = await started(cluster, "one", "--web");
   await cluster.want(NAMES.map((name) => cluster.job(name, NEVER, `echo "out of ${name}"`)));
   await one.member.daemon.event("revision_applied");
-  const two = await started(cluster, "two", ...LONG_LEASE, "--web");
+  const two = await started(cluster, "two", "--web");
   while (
     Object.values(await cluster.shares())
       .sort()

@@ -9,7 +9,7 @@ import { createDecisionPool } from "../../actors/pool/decision-pool.js";
 import type { DecisionPool } from "../../actors/pool/types.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import type { SupervisorEffect, SupervisorEvent } from "../../machines/supervisor-logic.js";
-import { hasFailed } from "../../machines/supervisor-phase.js";
+import { isOver } from "../../machines/supervisor-phase.js";
 import type { ConfigFinding } from "../../persist/config-files.js";
 import { type DaemonLog, errorEvent } from "../log/log.js";
 import type { ConfigurationLoader } from "./configuration.js";
@@ -47,9 +47,9 @@ export class Start {
     this.loader = loaderOf(options, this.pool);
   }
 
-  /** Of what is opened after all has failed, nothing stays open. */
+  /** Of what is opened after it is over, nothing stays open. */
   readonly undoBy = (step: () => Promise<void>): void => {
-    if (hasFailed(this.phase.snapshot)) void step().catch(() => undefined);
+    if (isOver(this.phase.snapshot)) void step().catch(() => undefined);
     else this.#undo.push(step);
   };
 
@@ -65,10 +65,12 @@ export class Start {
     for (const step of this.#undo.splice(0).reverse()) await step().catch(() => undefined);
   }
 
-  /** Nothing was triggered yet: the next start continues from what is on record, as after a crash. */
+  /**
+   * The next start continues from what is on record, as after a crash. What others wait for is given back: the lock of a
+   * directory goes with the process, a session on a server stays until its lease is over.
+   */
   async breakOff(): Promise<void> {
-    const closed = this.pool.close().catch(() => undefined);
-    await Promise.race([closed, new Promise<void>((resolve) => systemClock.after(CLOSE_BOUND_MS, resolve))]);
+    await Promise.race([this.takeApart(), new Promise<void>((resolve) => systemClock.after(CLOSE_BOUND_MS, resolve))]);
   }
 }
 
