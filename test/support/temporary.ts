@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach } from "vitest";
 
 const MEMORY = "/dev/shm";
@@ -17,13 +18,29 @@ function isUsable(directory: string): boolean {
 /** Where a sync costs nothing: for tests that write a lot and lose no power. */
 export const FAST_PARENT = isUsable(MEMORY) ? MEMORY : os.tmpdir();
 
+const LOOK_MS = 50;
+
+/**
+ * A launcher outlives its daemon until it has closed its gates and brought their output into its final form. What comes in
+ * while everything is being removed stays, and so does the directory: all of it is removed anew then.
+ */
+async function gone(directory: string): Promise<void> {
+  for (;;) {
+    try {
+      fs.rmSync(directory, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+      await sleep(LOOK_MS);
+    }
+  }
+}
+
 /** Directories that are gone after each test of the calling file. */
 export function temporaryDirectories(parent = os.tmpdir()): () => string {
   const made: string[] = [];
-  afterEach(() => {
-    // A launcher may still be bringing an output file of what has just ended into its final form.
-    const how = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 };
-    for (const directory of made.splice(0)) fs.rmSync(directory, how);
+  afterEach(async () => {
+    for (const directory of made.splice(0)) await gone(directory);
   });
   return () => {
     const directory = fs.mkdtempSync(path.join(parent, "kron-test-"));
