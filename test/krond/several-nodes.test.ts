@@ -72,9 +72,11 @@ test("two and three nodes share the work, and every command is answered by any o
 test("C3: a node that is killed is followed within its lease and three seconds, and starts nothing twice", async () => {
   const cluster = await members();
   const one = await cluster.started("one", ...MORTAL);
-  await cluster.want(names(12).map((name) => cluster.job(name, "@every 1s", NOTE)));
   const two = await cluster.started("two");
+  // Before there are jobs: busy shards change hands when half a minute has brought no calm.
   await settled(cluster, [33, 33]);
+  await cluster.want(names(12).map((name) => cluster.job(name, "@every 1s", NOTE)));
+  await until(() => names(12).every((name) => cluster.seen.includes(name)));
   const fromMs = performance.now();
   await one.daemon.kill("SIGKILL");
   // From here on every job is run by the one that is left.
@@ -94,7 +96,7 @@ test("C3: a node that is killed is followed within its lease and three seconds, 
 test("a node that is drained gives all it has to the others, and takes its share again when it may", async () => {
   const cluster = await members();
   const one = await cluster.started("one");
-  await cluster.want(names(12).map((name) => cluster.job(name, "@every 1s", NOTE)));
+  await cluster.want(names(12).map((name) => cluster.job(name, "@every 8s", NOTE)));
   const two = await cluster.started("two");
   await settled(cluster, [33, 33]);
   await cluster.admin.drain("one", true);
@@ -213,9 +215,10 @@ test.each([
 test("C3: a node that was stopped beyond its lease is named, followed, and ends when it goes on", async () => {
   const cluster = await members();
   const one = await cluster.started("one", ...MORTAL, "--metrics", "127.0.0.1:0");
-  await cluster.want(names(6).map((name) => cluster.job(name, "@every 1s", NOTE)));
   const two = await cluster.started("two");
   await settled(cluster, [33, 33]);
+  await cluster.want(names(6).map((name) => cluster.job(name, "@every 1s", NOTE)));
+  await until(() => names(6).every((name) => cluster.seen.includes(name)));
   const metrics = await fetch(`http://${String((await one.daemon.ready())["metrics"])}/metrics`);
   expect(await metrics.text()).toMatch(
     /^kron_node_shards 33\n(.*\n)*kron_node_revision 1\n(.*\n)*kron_clock_offset_ms -?\d/m,
