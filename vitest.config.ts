@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const long = process.env["KRON_TEST_LONG"] === "1";
 
@@ -56,6 +57,22 @@ const REPLACING = ["test/actors/supervisor/decision-failure.test.ts", "test/core
 const HOST = ["test/**/*.test.ts"];
 /** What walks through every crash takes a minute or two, and several times that where others have the machine. */
 const HEAVY_BOUND_MS = long ? 3_600_000 : 900_000;
+/** They take one or several minutes, most of it waiting: begun last, they would be all that is left to wait for. */
+const LONGEST = [
+  /\/test\/torture\//,
+  /\/test\/krond\/several-nodes\./,
+  /\/test\/operator\/(campaign-processes|protocol-model-long)\./,
+  /\/test\/actors\/cluster\/nodes-crash\./,
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((one) => one.test(moduleId));
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
+  }
+}
+
 /** Builds what processes are started from, once a run. */
 const PROGRAMS = "test/support/built-programs.ts";
 
@@ -69,6 +86,7 @@ export default defineConfig({
     pool: "forks",
     // Much of a test of daemons is waiting, and some other test can have the core meanwhile.
     maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -12,7 +12,7 @@ import { type Crew, campaign } from "../support/kube/campaign.js";
 import { REAL_KUBECONFIG, TestCluster } from "../support/kube/cluster.js";
 import { temporaryDirectories } from "../support/temporary.js";
 
-const SECONDS = Number(process.env["KRON_TEST_CAMPAIGN_SECONDS"] ?? 180);
+const SECONDS = Number(process.env["KRON_TEST_CAMPAIGN_SECONDS"] ?? 120);
 const SEED = process.env["KRON_TEST_SEED"] ?? "00000000c0ffee00";
 /** With the rights of an operator and no others; absent: with those of the suite. */
 const OPERATOR_KUBECONFIG = process.env["KRON_TEST_OPERATOR_KUBECONFIG"];
