@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SOURCE = /^(?:\.\.\/)+src\/(.*)\.js$/;
 
+/** Files that had another name before. */
+const FORMER = { "supervisor-actor.ts": "supervisor.ts" };
+
 /**
  * The bundle's path. esbuild comes with the bundler that builds Kron. `root`: another version of Kron, whose sources are
  * taken instead; a file that lies elsewhere there is found by its name. `replaced`: by the end of a source's path, the
@@ -34,7 +37,9 @@ function sourcesOf(root) {
   const found = (path) => {
     const wanted = `${path}.ts`;
     if (existsSync(join(root, "src", wanted))) return wanted;
-    const same = files.filter((file) => basename(file) === basename(wanted));
+    const named = (name) => files.filter((file) => basename(file) === name);
+    const asNow = named(basename(wanted));
+    const same = asNow.length > 0 ? asNow : named(FORMER[basename(wanted)]);
     if (same.length !== 1) throw new Error(`${root} has ${same.length} files ${basename(wanted)}`);
     return same[0];
   };

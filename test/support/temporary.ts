@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach } from "vitest";
+import { afterAll, beforeEach } from "vitest";
 
 const MEMORY = "/dev/shm";
 
@@ -36,12 +36,17 @@ async function gone(directory: string): Promise<void> {
   }
 }
 
-/** Directories that are gone after each test of the calling file. */
+/**
+ * Directories that are gone before the next test of the calling file, and after the last one: whatever a test has started in
+ * them has ended by then, in whichever order its hooks were made.
+ */
 export function temporaryDirectories(parent = os.tmpdir()): () => string {
   const made: string[] = [];
-  afterEach(async () => {
+  const tidy = async (): Promise<void> => {
     for (const directory of made.splice(0)) await gone(directory);
-  });
+  };
+  beforeEach(tidy);
+  afterAll(tidy);
   return () => {
     const directory = fs.mkdtempSync(path.join(parent, "kron-test-"));
     made.push(directory);
