@@ -1,7 +1,7 @@
 /** What nodes ask each other for their workers: whether runs lie there, to have some of them, and to be told how one ended. */
 import { z } from "zod";
 import type { EpochMs } from "../../core/time/instant.js";
-import type { Work, WorkResult } from "../workers/work.js";
+import { WORK_RESULT, type Work, type WorkResult } from "../workers/work.js";
 import { command, type Servable } from "./commands.js";
 
 const MOST_HELD_MS = 30_000;
@@ -72,14 +72,9 @@ export const LAY_BACK = command({
   },
 });
 
-const RESULT = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("answered"), status: z.int(), bytes: count, excerpt: z.string().nullable() }),
-  z.strictObject({ kind: z.literal("failed"), detail: z.string(), isSent: z.boolean() }),
-]);
-
 export const COMPLETE_WORK = command({
   name: "work-complete",
-  input: z.strictObject({ tenant, claimId, result: RESULT }),
+  input: z.strictObject({ tenant, claimId, result: WORK_RESULT }),
   output: z.boolean(),
   isRepeatable: false,
   run: async (to: HasWork, asked) => to.work.completeWork(asked.tenant, asked.claimId, asked.result),
