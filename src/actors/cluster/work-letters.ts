@@ -11,7 +11,7 @@ const claimId = z.string().max(1_000);
 const count = z.int().min(0);
 
 /** What somebody at another node would be given. */
-export interface TakeAsked {
+interface TakeAsked {
   readonly tenant: string;
   readonly limit: number;
   readonly bytes: number;
@@ -19,7 +19,7 @@ export interface TakeAsked {
   readonly latestAt: EpochMs;
 }
 
-export interface WorkTaken {
+interface WorkTaken {
   readonly works: readonly Work[];
   /** There is more. */
   readonly isMore: boolean;

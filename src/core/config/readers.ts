@@ -22,7 +22,7 @@ export function configFileLimit(format: ConfigFormat): number {
 }
 
 /** What a text alone does not say: only YAML files have calendars, and they may name files of dates. */
-export type TextOptions = Pick<YamlOptions, "calendarFiles" | "against">;
+type TextOptions = Pick<YamlOptions, "calendarFiles" | "against">;
 
 export function readConfigText(
   format: ConfigFormat,

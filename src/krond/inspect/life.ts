@@ -42,7 +42,7 @@ export interface LiveJob {
   readonly activation: Activation;
 }
 
-export interface TakenStep {
+interface TakenStep {
   readonly identity: string;
   /** The one in force after the step; null: not known. */
   readonly definition: JobView["definition"];

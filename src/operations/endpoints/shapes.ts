@@ -43,7 +43,7 @@ const NEXT_SOURCES = [...RUN_SOURCES, "paused"] as const;
 const by = z.string().nullable();
 const HINT_ABOUT = { expiresAt: time, setAt: time, reason: z.string(), by };
 
-export const HINTS_OF_ENDPOINT = z.strictObject({
+const HINTS_OF_ENDPOINT = z.strictObject({
   interval: z.strictObject({ intervalMs: z.number(), ...HINT_ABOUT }).nullable(),
   oneshot: z.strictObject({ nextRunAt: time, ...HINT_ABOUT }).nullable(),
 });

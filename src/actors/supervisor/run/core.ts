@@ -36,7 +36,7 @@ import type { SupervisorObserver } from "./observer.js";
 import { TurnQueue } from "./turn-queue.js";
 
 /** Whoever keeps the set of jobs. */
-export interface CoreHost {
+interface CoreHost {
   readonly place: () => RunPlace;
   /** Where messages for this job go now; null when it is gone. */
   readonly entryOf: (identity: string) => JobEntry | null;
@@ -49,7 +49,7 @@ export interface CoreHost {
 }
 
 /** A definition, and what makes it the one in force. */
-export interface Greeting {
+interface Greeting {
   readonly definition: JobDefinition;
   readonly version: DefinitionVersion;
   /** What becomes durable with it. */

@@ -26,7 +26,7 @@ import type { WantedJobs } from "./wanted-jobs.js";
 const REPORTED_PER_TURN = 16;
 
 /** What is to become of the jobs. */
-export interface Change {
+interface Change {
   readonly report: PlanReport;
   readonly kept: readonly string[];
   act(): Promise<void>;
