@@ -44,7 +44,7 @@ const LOOKED_AT: Readonly<Record<string, readonly string[]>> = {
   "core/decision/constraint/kind.ts": ["RANGES_PER_CLAUSE"],
   "core/endpoint/health.ts": ["WINDOWS"],
   "core/notify/trouble.ts": ["happeningOf"],
-  "core/period/reasons.ts": ["MISSED_REASONS", "SKIPPED_REASONS", "GAP_REASONS"],
+  "core/period/reasons.ts": ["MISSED_REASONS", "SKIPPED_REASONS", "GAP_REASONS", "OTHER_REASONS"],
   "core/state/retry.ts": ["delayMs"],
   "core/time/civil.ts": ["isLeapYear"],
   "krond/boot/room-for-gates.ts": ["taskRooms"],

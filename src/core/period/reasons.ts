@@ -35,7 +35,7 @@ export const GAP_REASONS = ["hinted", "paused", "down", "stalled", "clock_jump",
 export type GapReason = (typeof GAP_REASONS)[number];
 
 /** Of what an operator or the definition did; no outcome goes with them, or one that was there before. */
-const OTHER_REASONS = ["rewound", "before_definition"] as const;
+export const OTHER_REASONS = ["rewound", "before_definition"] as const;
 
 type PlainReason = PlainMissedReason | SkippedReason | (typeof OTHER_REASONS)[number];
 
