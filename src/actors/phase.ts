@@ -14,7 +14,7 @@ import { hasFailed, phaseText } from "../machines/supervisor-phase.js";
 
 /** What is to be done, and the event that has asked for it; null: that the life begins. */
 export type Carriers = Partial<Readonly<Record<SupervisorEffect, (event: SupervisorEvent | null) => void>>>;
-export type PhaseWatcher = (event: SupervisorEvent, snapshot: SupervisorSnapshot) => void;
+type PhaseWatcher = (event: SupervisorEvent, snapshot: SupervisorSnapshot) => void;
 
 export interface PhaseChange {
   readonly from: string;

@@ -22,7 +22,7 @@ export interface ProcessStat {
 }
 
 /** `hidden`: it exists, and we may not look at it. */
-export type StatReading = ProcessStat | "gone" | "hidden";
+type StatReading = ProcessStat | "gone" | "hidden";
 
 /** `unverifiable` counts as alive but must never be signalled (S27). */
 export type Liveness = "alive" | "gone" | "unverifiable";

@@ -17,14 +17,14 @@ export interface TreeTarget {
   readonly cgroup: string | null;
 }
 
-export interface TreeLimits {
+interface TreeLimits {
   /** From TERM to KILL. */
   readonly graceMs: number;
   /** From KILL until everything must be gone: the bound against a tree that grows as fast as it is cut. */
   readonly killMs: number;
 }
 
-export interface TreeEnd {
+interface TreeEnd {
   readonly survivors: readonly number[];
   readonly wasKilled: boolean;
 }

@@ -8,7 +8,7 @@ import type { EpochMs } from "../core/time/instant.js";
 import type { Clock, Timer } from "./clock.js";
 import { turnOfLoop } from "./turns.js";
 
-export interface SimulatedClockOptions {
+interface SimulatedClockOptions {
   readonly startAt: EpochMs;
   /** 16 hexadecimal digits. */
   readonly seed?: string;

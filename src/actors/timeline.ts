@@ -13,7 +13,7 @@ const ARITY = 4;
 const ABSENT = 0xffffffff;
 const FIRST_CAPACITY = 16;
 /** What fits the arrays' 32 bits, with `ABSENT` kept apart. */
-export const TIMELINE_MAX_HANDLE = 0x7fffffff;
+const TIMELINE_MAX_HANDLE = 0x7fffffff;
 
 export class Timeline {
   /** Indexed by handle. */

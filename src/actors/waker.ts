@@ -8,7 +8,7 @@ import type { Clock, Timer } from "./clock.js";
 
 /** While anything is due within the minute. */
 export const WAKE_NEAR_MS = SECOND_MS;
-export const WAKE_FAR_MS = 30 * SECOND_MS;
+const WAKE_FAR_MS = 30 * SECOND_MS;
 const NEAR_MS = MINUTE_MS;
 /** Wall and monotonic clock may differ by this much between two wakes. */
 export const CLOCK_JUMP_MS = SECOND_MS;

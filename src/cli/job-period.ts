@@ -8,7 +8,7 @@ import { usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
 import { momentOf, viewerZone } from "./moments.js";
 
-export interface JobPeriod {
+interface JobPeriod {
   readonly identity: string;
   /** null: none was named. */
   readonly periodAt: EpochMs | null;
@@ -48,7 +48,7 @@ async function periodNear(identity: string, at: EpochMs, args: ParsedArgs, io: C
   return period.value;
 }
 
-export interface WhyQuestion {
+interface WhyQuestion {
   readonly identity: string;
   readonly periodAt: EpochMs | null;
   /** As if it were asked then; null: now. */

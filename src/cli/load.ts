@@ -67,7 +67,7 @@ function crontabSource(name: string, io: CliIo): ConfigSource {
   return { path, name, crontab: { form, timezone, owner: form === "user" ? crontabOwnerOf(path) : null } };
 }
 
-export interface NamedSources {
+interface NamedSources {
   /** null: crontabs alone need no configuration. */
   readonly configuration: string | null;
   readonly crontabs: readonly ConfigSource[];

@@ -1,4 +1,5 @@
 /** Planners of a daemon that runs: what one would propose for an endpoint, and what they have proposed. */
+import { ENDPOINT_ID } from "../core/endpoint/endpoint-name.js";
 import { formatSecond, knownInstant } from "../core/time/instant.js";
 import type { SessionDetail, SessionRow, TriedAnswer } from "../operations/planner/shapes.js";
 import { decodeSession, SESSION_KINDS, type Session, sessionFields } from "../planner/session.js";
@@ -21,7 +22,7 @@ const SESSION_ID = /^ps_/;
 
 /** A file of this name is meant by `./`. */
 export function isEndpointId(text: string): boolean {
-  return /^ep_[0-9a-z]{16}$/.test(text);
+  return ENDPOINT_ID.test(text);
 }
 
 export async function tryEndpoint(endpointId: string, args: ParsedArgs, io: CliIo): Promise<ExitCode> {

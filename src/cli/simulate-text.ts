@@ -11,7 +11,7 @@ import { type Paint, renderPairs } from "./style.js";
 import { type Column, type Screen, tableText, WHOLE } from "./table.js";
 
 /** More rows than this only with --all: those with the most trouble first. */
-export const SHOWN_JOBS = 30;
+const SHOWN_JOBS = 30;
 
 const number = (
   title: string,
@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<NamedFindings>[] = [
   },
 ];
 
-export type NamedFindings = JobFindings & NamedJob;
+type NamedFindings = JobFindings & NamedJob;
 
 function otherOf(job: JobFindings): number {
   return job.before_definition + job.suspended + job.paused + job.down + job.removed + job.open + job.unaccounted;

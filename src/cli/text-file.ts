@@ -5,7 +5,7 @@ import { formatSize } from "../core/job/size.js";
 import { CliError, EXIT } from "./exit.js";
 import type { CliIo } from "./io.js";
 
-export interface TextFile {
+interface TextFile {
   /** Absolute; null for standard input. */
   readonly path: string | null;
   readonly text: string;

@@ -18,7 +18,7 @@ import { ChartSnapshot } from "./chart/snapshot.js";
 import { type Chart, type Configuration, compileChart } from "./chart/table.js";
 import type { Effect } from "./effects.js";
 
-export interface Advance<Snapshot, E = Effect> {
+interface Advance<Snapshot, E = Effect> {
   readonly snapshot: Snapshot;
   readonly effects: readonly E[];
 }

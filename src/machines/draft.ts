@@ -354,7 +354,7 @@ export class Draft {
   }
 }
 
-export function idOf({ execution }: Attempt): string {
+export function idOf({ execution }: Pick<Attempt, "execution">): string {
   return execution.context.attempt.attemptId;
 }
 

@@ -55,11 +55,11 @@ export interface AttemptParams {
   readonly onlyIfIdle?: true;
 }
 
-export type EffectType = keyof EffectParams;
+type EffectType = keyof EffectParams;
 export type Effect = { [T in EffectType]: { readonly type: T; readonly params: EffectParams[T] } }[EffectType];
 
 /** Effects that leave an activation, for the actors. */
-export type OutwardType = "persist" | "arm" | "closeGate" | "go" | "terminate" | "undecided" | "stateAhead";
+type OutwardType = "persist" | "arm" | "closeGate" | "go" | "terminate" | "undecided" | "stateAhead";
 export type OutwardEffect = Extract<Effect, { readonly type: OutwardType }>;
 
 /** The implementation of an effect inside a machine: none. */

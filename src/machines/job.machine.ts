@@ -4,7 +4,6 @@
  * same. What is planned is not part of it: plans are recomputed (STATE, non-goals).
  */
 import { assign, type SnapshotFrom, setup } from "xstate";
-import type { StateDocument } from "../core/state/document.js";
 import { compiled, resolve } from "./advance.js";
 import { effect } from "./effects.js";
 import {
@@ -156,10 +155,6 @@ export function jobSnapshotOf(input: JobInput, machine: typeof jobMachine = jobM
     value: { standing: standingState(context), record: {}, period: "none", runs: hasRuns(context) ? "busy" : "idle" },
     context,
   });
-}
-
-export function documentOf(snapshot: JobSnapshot): StateDocument {
-  return snapshot.context.document;
 }
 
 function standingState(context: JobContext): "removed" | "suspended" | "paused" | "enabled" {

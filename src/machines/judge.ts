@@ -16,7 +16,7 @@ import type { PeriodContext } from "./period-logic.js";
 import { isReplaced, planLive, successorDueAt } from "./plan.js";
 
 /** A bound on the periods that one step may settle; the next wake goes on where it ended. */
-export const PERIODS_PER_STEP = 64;
+const PERIODS_PER_STEP = 64;
 
 /** S13: what is eligible is evaluated in nominal order, each period once, until one takes its time. */
 export function evaluate(draft: Draft, isReturning: boolean): void {

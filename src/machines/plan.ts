@@ -74,7 +74,7 @@ export function take(draft: Draft, nominalAt: EpochMs | null): void {
 }
 
 /** What takes the place of the schedule: a pause, or hints. */
-export interface StandIn {
+interface StandIn {
   /** null: nobody knows any more. */
   readonly fromAt: EpochMs | null;
   readonly endedAt: EpochMs;

@@ -6,7 +6,7 @@ type Phase = Pick<SupervisorSnapshot, "value">;
 /** What people who watch over the daemon are told (`/healthz`, `/readyz`). */
 export type HealthPhase = "starting" | "running" | "reloading" | "draining" | "failed";
 
-export type PhaseName =
+type PhaseName =
   | "booting"
   | "recovering"
   | "introducing"

@@ -30,7 +30,7 @@ export interface HttpRoute {
   readonly form?: HttpForm;
 }
 
-export interface HttpForm {
+interface HttpForm {
   readonly takes: z.ZodObject;
   toInput(taken: Readonly<Record<string, unknown>>): unknown;
   /** Of the answer in its other form. */

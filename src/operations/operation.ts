@@ -10,7 +10,7 @@ import type { Acting, Reading } from "./ports.js";
 import type { Scope } from "./scope.js";
 
 /** `read` changes nothing; `operate` touches jobs; `admin` touches the daemon. */
-export type Access = "read" | "operate" | "admin";
+type Access = "read" | "operate" | "admin";
 
 export const SCOPE_FOR: Readonly<Record<Access, Scope>> = { read: "read", operate: "write", admin: "admin" };
 
@@ -110,7 +110,7 @@ export type OperationErrorKind =
   | "exhausted"
   | "failed";
 
-export interface OperationErrorMore {
+interface OperationErrorMore {
   /** What is wrong with the input, field by field. */
   readonly problems?: readonly Problem[];
   /** When it may be asked again. */

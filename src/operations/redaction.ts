@@ -7,7 +7,7 @@ import { ERRORS, type ErrorCode } from "../core/base/errors/registry.js";
 import type { Fields } from "../core/base/fields.js";
 import { memoised } from "../core/base/memo.js";
 
-export const REDACTED = "[redacted]";
+const REDACTED = "[redacted]";
 
 export const LOG_FIELD_LIMITS = {
   textChars: 8 * 1024,

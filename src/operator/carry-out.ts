@@ -9,7 +9,7 @@ import type { Effect, EffectResult } from "./plan/effects.js";
 import type { News } from "./plan/news.js";
 import { folded, nextEffect, type Pass } from "./plan/pass.js";
 
-export interface Listener {
+interface Listener {
   news(kronJob: KronJob, news: News): void;
   refused(kronJob: KronJob, error: KronError): void;
   /** When nobody could look, as far as it is known by now. */

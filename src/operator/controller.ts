@@ -42,7 +42,7 @@ interface Row {
   failures: number;
 }
 
-export interface ControllerOptions {
+interface ControllerOptions {
   readonly gateway: KubeGateway;
   readonly clock: Clock;
   readonly reporter: Reporter;

@@ -78,7 +78,7 @@ export function problemText({ path, message, hint }: Problem): string {
 }
 
 /** As a job of a configuration file would be written. */
-export function rawDefinition(kronJob: KronJob): Record<string, unknown> {
+function rawDefinition(kronJob: KronJob): Record<string, unknown> {
   const { spec } = kronJob;
   const { schedule, window, seed, constraints, dst } = spec;
   return {

@@ -6,7 +6,7 @@ const TOMBSTONES = 10_000;
 const NO_JOBS: ReadonlyMap<string, JobView> = new Map();
 
 /** Whose KronJob has to be looked at, because something about one of its Jobs changed. */
-export type OwnerUid = string;
+type OwnerUid = string;
 
 /** What one watch looks after: a namespace; null: all of them. */
 export type Scope = string | null;

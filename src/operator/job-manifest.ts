@@ -9,7 +9,7 @@ import type { Job, JobTemplate, KronJob, Texts } from "./kube/types.js";
 import { OPERATOR_LIMITS } from "./limits.js";
 import type { Occasion } from "./plan/effects.js";
 
-export type NewJob = Pick<Job, "spec"> & {
+type NewJob = Pick<Job, "spec"> & {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: {
@@ -21,7 +21,7 @@ export type NewJob = Pick<Job, "spec"> & {
   };
 };
 
-export interface ManifestInput {
+interface ManifestInput {
   readonly kronJob: KronJob;
   readonly definition: KronDefinition;
   readonly occasion: Occasion;

@@ -24,7 +24,7 @@ export interface MetricSource {
   onCollect(collect: () => void): void;
 }
 
-export interface Numbers {
+interface Numbers {
   readonly kronJobs: number;
   readonly jobs: number;
   readonly active: number;
@@ -38,7 +38,7 @@ const LOOK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 /** The API server tells its time in whole seconds. */
 const SKEW_TOLD_MS = 2 * SECOND_MS;
 
-export interface OperatorMetrics {
+interface OperatorMetrics {
   readonly reporter: Reporter;
   readonly observer: ClientObserver;
 }

@@ -49,7 +49,7 @@ const DRAIN_MS = 4 * SECOND_MS;
 /** With giving the Lease back. */
 const STOP_MS = 5 * SECOND_MS;
 
-export interface Report {
+interface Report {
   readonly isOk: boolean;
   readonly details: Readonly<Record<string, string | number | boolean>>;
 }

@@ -153,7 +153,7 @@ function lineOfOutcome({ outcome, reason }: Extract<News, { readonly kind: "outc
   }
 }
 
-export interface LineText {
+interface LineText {
   readonly level: LogLevel;
   readonly event: string;
   readonly fields: Readonly<Record<string, unknown>>;

@@ -116,7 +116,7 @@ function clusterOf(place: PostgresPlace): ClusterAdmin {
 export const BACKENDS: Readonly<Record<BackendName, Backend>> = { lmdb: LMDB, files: FILES };
 
 /** What is taken where nobody names one. */
-export const USUAL_BACKEND = LMDB;
+const USUAL_BACKEND = LMDB;
 
 async function noteOf(opened: Awaited<OpenedReader>, key: string): Promise<string | undefined> {
   if (!opened.ok) return undefined;

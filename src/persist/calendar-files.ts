@@ -17,7 +17,7 @@ export function calendarSource({ path, name }: ConfigSource, written: string): C
 }
 
 /** Told of each file that was read, by the path as it is written, in the order of the text. */
-export type SeenCalendar = (written: string, source: ConfigSource, bytes: Uint8Array) => void;
+type SeenCalendar = (written: string, source: ConfigSource, bytes: Uint8Array) => void;
 
 /** Files with problems are noted as findings, and stand in the answer as such. */
 export async function readCalendarFiles(

@@ -6,7 +6,7 @@ import { nameOfRecord } from "./batch.js";
 import type { Batch, Claim, LedgerKey } from "./store.js";
 
 /** Of batches that are to become durable together. */
-export interface Admission<B extends Batch> {
+interface Admission<B extends Batch> {
   /** Those of which no claim was refused, in their order. */
   readonly admitted: readonly B[];
   /** For each batch the claims that somebody else has. */

@@ -8,7 +8,7 @@ import { writeFailed, writeRefused } from "./failures.js";
 import type { Batch, Claim } from "./store.js";
 
 /** Makes a group durable as one transaction, less the batches with claims that are refused: these, for each batch. */
-export type WriteGroup<B extends Batch = Batch> = (group: readonly B[]) => Promise<readonly (readonly Claim[])[]>;
+type WriteGroup<B extends Batch = Batch> = (group: readonly B[]) => Promise<readonly (readonly Claim[])[]>;
 
 interface Waiting<B extends Batch> {
   readonly batch: B;

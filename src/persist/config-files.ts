@@ -56,7 +56,7 @@ export interface ConfigFinding {
 }
 
 /** What is to be done with a file that may be read. */
-export type FileReader = (file: ConfigFile, opened: OpenedConfig) => Promise<void>;
+type FileReader = (file: ConfigFile, opened: OpenedConfig) => Promise<void>;
 
 const NOT_CONFIGURATION = "is not a configuration file: its name must end in .yaml, .yml, .kron or .jsonl";
 

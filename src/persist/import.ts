@@ -16,7 +16,7 @@ import type { LockTerm } from "./lock.js";
 import type { StateStore } from "./store.js";
 import { TRANSFER_CHUNK, type TransferReport } from "./transfer.js";
 
-export interface ImportRules {
+interface ImportRules {
   /** Whether a document can be used under this key. */
   readonly check: (text: string, key: DocumentKey) => Result<unknown, Problem>;
 }

@@ -27,7 +27,7 @@ export function readDocumentKey(name: string): DocumentKey | null {
 /** Long enough that two identities never meet, short enough to leave room for the records. */
 const IDENTITY_BYTES = 16;
 const INSTANT_BYTES = 8;
-export const RECORD_KEY_BYTES = IDENTITY_BYTES + INSTANT_BYTES;
+const RECORD_KEY_BYTES = IDENTITY_BYTES + INSTANT_BYTES;
 
 /** Shifts every instant of the years 0 to 9999 above zero, so that bytes sort as instants do. */
 const INSTANT_BIAS = 2 ** 52;

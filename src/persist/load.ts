@@ -27,7 +27,7 @@ export interface UnusableDocument {
   readonly message: string;
 }
 
-export interface FenceRules {
+interface FenceRules {
   readonly now: EpochMs;
   readonly fence: (identity: string) => Fenced;
   readonly copies: CorruptCopies;

@@ -34,14 +34,14 @@ export interface SweepPosition {
   readonly keptOfIdentity: number;
 }
 
-export interface SweepStep {
+interface SweepStep {
   readonly next: SweepPosition | null;
   readonly looked: number;
   readonly dropped: number;
 }
 
 /** Records that one step looks at. */
-export const SWEEP_PAGE = 1_000;
+const SWEEP_PAGE = 1_000;
 
 interface Sorted {
   readonly drop: readonly StoredRecord[];

@@ -14,11 +14,11 @@ export interface PlannerBudget {
   reserve(tokens: number, now: EpochMs): Promise<Promised>;
 }
 
-export type Promised =
+type Promised =
   | { readonly ok: true; settle(usedTokens: number): Promise<void> }
   | { readonly ok: false; readonly message: string };
 
-export type PlannerQuota = Pick<QuotaLimits, "plannerCallsPerDay" | "plannerTokensPerDay">;
+type PlannerQuota = Pick<QuotaLimits, "plannerCallsPerDay" | "plannerTokensPerDay">;
 
 const WORDS = { planner_calls: "calls of the planner", planner_tokens: "tokens of the planner" } as const;
 

@@ -44,12 +44,12 @@ export interface IntervalInForce extends InForce {
   readonly expiresAt: EpochMs;
 }
 
-export interface OneshotInForce extends InForce {
+interface OneshotInForce extends InForce {
   readonly nextRunAt: EpochMs;
   readonly expiresAt: EpochMs;
 }
 
-export interface PauseInForce extends InForce {
+interface PauseInForce extends InForce {
   readonly until: EpochMs;
 }
 
@@ -72,4 +72,4 @@ export type ProposalType = Proposal["type"];
 
 /** Of its own only. */
 export const CLEAR_KINDS = ["interval", "oneshot", "pause"] as const;
-export type ClearKind = (typeof CLEAR_KINDS)[number];
+type ClearKind = (typeof CLEAR_KINDS)[number];

@@ -36,9 +36,7 @@ const SHAPES = {
   clear: z.strictObject({ kind: z.enum(CLEAR_KINDS), reason }),
 } as const satisfies Readonly<Record<ProposalType, z.ZodType>>;
 
-export type Read =
-  | { readonly ok: true; readonly proposal: Proposal }
-  | { readonly ok: false; readonly message: string };
+type Read = { readonly ok: true; readonly proposal: Proposal } | { readonly ok: false; readonly message: string };
 
 /** Fields as they came; the message names each that is wrong. */
 export function readProposal(type: ProposalType, fields: unknown): Read {
@@ -65,9 +63,9 @@ export function proposalFields(proposal: Proposal): Readonly<Record<string, unkn
   }
 }
 
-export type RefusalCode = "invalid" | "out_of_bounds" | "held_by_person" | "nothing_to_clear" | "repeated";
+type RefusalCode = "invalid" | "out_of_bounds" | "held_by_person" | "nothing_to_clear" | "repeated";
 
-export type Verdict =
+type Verdict =
   | { readonly ok: true; readonly proposal: Proposal; readonly clamped: "min" | "max" | null }
   | { readonly ok: false; readonly code: RefusalCode; readonly message: string };
 

@@ -15,7 +15,7 @@ import { judge } from "./proposal.js";
 import { inputsHashOf, NO_TOKENS, nextAnalysisAt, type Outcome, type Session, type SessionCall } from "./session.js";
 
 /** Every number of the rules. */
-export const RULE_NUMBERS = {
+const RULE_NUMBERS = {
   /** Failures in a row, and how many times slower. Strongest first. */
   streakSteps: [
     { failures: 24, factor: 16 },
@@ -53,7 +53,7 @@ export const RULE_NUMBERS = {
 const N = RULE_NUMBERS;
 
 export const RULE_NAMES = ["error-burst", "failure-streak", "latency-growth", "idle", "recovery"] as const;
-export type RuleName = (typeof RULE_NAMES)[number];
+type RuleName = (typeof RULE_NAMES)[number];
 
 interface Wish {
   readonly rule: RuleName;
@@ -208,7 +208,7 @@ function recovery(interval: IntervalInForce, baselineMs: number, situation: Situ
   return { rule: "recovery", proposal: hint("recovery", partMs, "the first success") };
 }
 
-export interface RuleRow {
+interface RuleRow {
   readonly rule: RuleName;
   readonly when: string;
   readonly effect: string;

@@ -12,7 +12,7 @@ function latestOf(record: TaskRecord): EpochMs {
   return Math.max(...INSTANTS.map((field) => record[field] ?? Number.NEGATIVE_INFINITY));
 }
 
-export interface RecordsAhead {
+interface RecordsAhead {
   readonly names: readonly string[];
   readonly untilAt: EpochMs;
 }

@@ -43,7 +43,7 @@ export interface Evaluation {
   readonly quarantined: readonly QuarantinedRecord[];
 }
 
-export interface EvaluationInput {
+interface EvaluationInput {
   readonly now: EpochMs;
   readonly schedulerId: string;
   readonly activeSince: EpochMs;

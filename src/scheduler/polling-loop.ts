@@ -7,7 +7,7 @@ import { hostSleeper, nextMacrotask } from "./host.js";
 import { SCHEDULER_LIMITS } from "./limits.js";
 import type { Sleeper } from "./types.js";
 
-export interface LoopWork {
+interface LoopWork {
   evaluate(): Promise<void>;
   /** Asked right before every sleep. */
   sleepMs(): number;

@@ -37,7 +37,7 @@ export interface Reconciliation {
   readonly records: readonly TaskRecord[];
 }
 
-export interface ReconcileContext {
+interface ReconcileContext {
   readonly now: EpochMs;
   readonly schedulerId: string;
 }

@@ -11,7 +11,7 @@ import { SCHEDULER_LIMITS } from "./limits.js";
 import type { StoredTaskRecord, TaskRecord, TaskRecordChanges, TaskRecordsByName, TaskStore } from "./types.js";
 
 /** The records inside one transaction. */
-export interface RecordView {
+interface RecordView {
   /** Whether records may have changed behind our back since our last transaction: then all of them must be looked at. */
   readonly isForeign: boolean;
   get(name: string): unknown;
@@ -112,10 +112,7 @@ class WholeView implements RecordView {
 }
 
 /** The complete new set. What names no task stays where it is: it is not ours to delete. */
-export function withChanges(
-  records: readonly TaskRecord[],
-  changes: TaskRecordChanges<unknown>,
-): readonly TaskRecord[] {
+function withChanges(records: readonly TaskRecord[], changes: TaskRecordChanges<unknown>): readonly TaskRecord[] {
   const put = new Map((changes.put ?? []).map((record) => [record.name, record]));
   const gone = new Set(changes.remove);
   const kept: TaskRecord[] = [];

@@ -2,7 +2,7 @@
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { SchedulerError } from "./errors.js";
 
-export interface DeserializeDetails {
+interface DeserializeDetails {
   readonly field?: string;
   readonly value?: unknown;
   readonly expectedType?: string;
@@ -31,7 +31,7 @@ export class TaskMissingFieldError extends TaskTryDeserializeError<{ field: stri
   }
 }
 
-export interface InvalidTypeDetails {
+interface InvalidTypeDetails {
   readonly field: string;
   readonly value: unknown;
   readonly expectedType: string;

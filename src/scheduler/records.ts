@@ -16,7 +16,7 @@ import {
 import type { RegisteredTask } from "./registrations.js";
 import type { TaskRecord } from "./types.js";
 
-export type RecordReading =
+type RecordReading =
   | { readonly kind: "sound" | "repaired"; readonly record: TaskRecord }
   | { readonly kind: "unreadable"; readonly error: TaskTryDeserializeError };
 

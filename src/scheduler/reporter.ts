@@ -5,7 +5,7 @@ import type { Ports } from "./ports.js";
 import type { SchedulerEvent, SchedulerLogger } from "./types.js";
 
 type Unstamped<T> = T extends { readonly at: number } ? Omit<T, "at"> : never;
-export type UnstampedEvent = Unstamped<SchedulerEvent>;
+type UnstampedEvent = Unstamped<SchedulerEvent>;
 type Level = keyof SchedulerLogger;
 
 const LEVELS: Readonly<Record<SchedulerEvent["type"], Level>> = {

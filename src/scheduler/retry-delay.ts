@@ -10,7 +10,7 @@ export type RetryDelayProblem =
   | { readonly kind: "invalid"; readonly reason: string; readonly cause?: unknown };
 
 /** A value of a wrong type is a matter of shape, one of the right type may still make no sense. */
-export type RetryDelayReading = Result<number, RetryDelayProblem | "wrong-type">;
+type RetryDelayReading = Result<number, RetryDelayProblem | "wrong-type">;
 
 const ISO_DURATION =
   /^([+-]?)P(?=[\dT])(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)(?:[.,](\d{1,9}))?H)?(?:(\d+)(?:[.,](\d{1,9}))?M)?(?:(\d+)(?:[.,](\d{1,9}))?S)?)?$/i;

@@ -5,7 +5,7 @@ import { SCHEDULER_LIMITS } from "./limits.js";
 import type { Reporter } from "./reporter.js";
 
 /** R1, R2: the target grows with the number of tasks. */
-export function lateAfterMs(taskCount: number): number {
+function lateAfterMs(taskCount: number): number {
   return Math.max(SCHEDULER_LIMITS.lateStartMs, taskCount * SCHEDULER_LIMITS.lateStartMsPerTask);
 }
 

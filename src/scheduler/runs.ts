@@ -13,7 +13,7 @@ import type { Reporter } from "./reporter.js";
 import { stepTask } from "./task-rules.js";
 import type { TaskRecord } from "./types.js";
 
-export interface RunsWork {
+interface RunsWork {
   readonly records: RecordAccess;
   readonly reporter: Reporter;
   /** Never throws: a clock that fails must not lose the end of a run. */

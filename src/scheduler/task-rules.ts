@@ -14,7 +14,7 @@ import {
 import type { RunCause, TaskRecord } from "./types.js";
 import type { ZonedCron } from "./zoned-crons.js";
 
-export interface TaskStep {
+interface TaskStep {
   readonly state: TaskState;
   readonly effects: readonly TaskEffect[];
 }
@@ -62,7 +62,7 @@ export function causeOf(record: TaskRecord, facts: TaskFacts, occurrenceAt: Epoc
   return isFirstMinute ? "boot" : "cron";
 }
 
-export interface StepContext {
+interface StepContext {
   readonly now: EpochMs;
   readonly schedulerId: string;
   readonly retryDelayMs: number;

@@ -24,12 +24,12 @@ export interface Start {
   readonly chosenAt: EpochMs;
 }
 
-export interface Peak {
+interface Peak {
   readonly count: number;
   readonly at: EpochMs | null;
 }
 
-export interface Lateness {
+interface Lateness {
   readonly ms: number;
   readonly identity: string;
   readonly periodId: string;

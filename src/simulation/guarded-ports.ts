@@ -16,7 +16,7 @@ export interface Life {
 
 type Write = () => ReturnType<StateStore["commit"]>;
 
-export interface PlannedFaults {
+interface PlannedFaults {
   crashAt: CrashStep | null;
   storeFault: { readonly errno: StoreErrno; readonly isDurable: boolean } | null;
 }

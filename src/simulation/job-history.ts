@@ -28,7 +28,7 @@ export interface HintSpan {
   surelyFromAt: EpochMs | null;
 }
 
-export interface PauseSpan {
+interface PauseSpan {
   readonly fromAt: EpochMs;
   untilAt: EpochMs;
   readonly catchesUp: boolean;
@@ -57,7 +57,7 @@ export interface Circumstances {
   readonly boots: readonly EpochMs[];
 }
 
-export interface GapOnRecord {
+interface GapOnRecord {
   readonly firstAt: EpochMs;
   readonly lastAt: EpochMs;
 }

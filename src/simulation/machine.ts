@@ -35,7 +35,7 @@ import type { Batch } from "../persist/store.js";
 import { type Life, PortGuard } from "./guarded-ports.js";
 import type { Loaded } from "./scenario.js";
 
-export interface MachineOptions {
+interface MachineOptions {
   readonly startAt: EpochMs;
   readonly versions: RecordVersions;
   readonly witness: HostWitness & RequestWitness;

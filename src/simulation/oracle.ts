@@ -42,7 +42,7 @@ export const FATES = [
   "unaccounted",
 ] as const satisfies readonly Fate[];
 
-export interface Judgement {
+interface Judgement {
   readonly fates: ReadonlyMap<Fate, number>;
   readonly violations: readonly string[];
 }

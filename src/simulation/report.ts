@@ -28,7 +28,7 @@ export interface JobFindings extends FateCounts {
   readonly reasons: Readonly<Record<string, number>>;
 }
 
-export interface PeakFinding {
+interface PeakFinding {
   readonly count: number;
   readonly at: string | null;
 }
@@ -54,7 +54,7 @@ export interface Findings {
   readonly jobs: readonly JobFindings[];
 }
 
-export interface Ending extends Circumstances {
+interface Ending extends Circumstances {
   readonly elapsedMs: number;
   readonly isCutShort: boolean;
   readonly fatals: number;

@@ -3,7 +3,7 @@ import type { ArmRequest } from "../actors/runner/port.js";
 import type { EpochMs } from "../core/time/instant.js";
 import { instantOf } from "./records.js";
 
-export interface RunName {
+interface RunName {
   readonly identity: string;
   readonly periodId: string;
   readonly chosenAt: EpochMs;

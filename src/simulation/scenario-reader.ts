@@ -15,7 +15,7 @@ import { type RawScenario, SCENARIO_SHAPE } from "./scenario-shape.js";
 import { readAct, readRun } from "./scenario-values.js";
 import { parseSpan } from "./span.js";
 
-export interface ScenarioReading {
+interface ScenarioReading {
   /** null when anything is wrong. */
   readonly scenario: Scenario | null;
   readonly problems: readonly LocatedProblem[];

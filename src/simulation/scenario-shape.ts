@@ -9,8 +9,8 @@ const span = (description: string, examples: string[]): z.ZodString =>
     .meta({ description: `${description} A duration that may begin with days, such as 7d.`, examples }) as z.ZodString;
 const chance = z.string().meta({ description: "A share of all attempts.", examples: ["5%", "0.1%"] });
 
-export const SIGNALS = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT", "SIGKILL", "SIGSEGV", "SIGPIPE", "SIGTERM"] as const;
-export const REFUSALS = [
+const SIGNALS = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT", "SIGKILL", "SIGSEGV", "SIGPIPE", "SIGTERM"] as const;
+const REFUSALS = [
   "command-not-found",
   "command-not-executable",
   "cwd-unusable",
@@ -24,13 +24,7 @@ export const REFUSALS = [
   "dns-failed",
   "secret-unreadable",
 ] as const;
-export const FAILURES = [
-  "connect-failed",
-  "tls-failed",
-  "connection-lost",
-  "response-invalid",
-  "response-too-large",
-] as const;
+const FAILURES = ["connect-failed", "tls-failed", "connection-lost", "response-invalid", "response-too-large"] as const;
 
 export const RUN_SHAPE = z
   .strictObject({
@@ -67,7 +61,7 @@ export const RUN_SHAPE = z
   })
   .meta({ description: "What the runs of some jobs do. Later rules win field by field." });
 
-export const DEEDS = [
+const DEEDS = [
   "crash",
   "down",
   "reboot",

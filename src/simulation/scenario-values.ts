@@ -11,7 +11,7 @@ import { parseLaw, parseShift, parseSpan } from "./span.js";
 const PERCENT = /^(\d{1,3}(?:\.\d{1,9})?)%$/;
 
 /** `5%` as 0.05. */
-export function parseChance(text: string): Result<number, Problem> {
+function parseChance(text: string): Result<number, Problem> {
   const share = Number(PERCENT.exec(text)?.[1] ?? Number.NaN);
   if (share <= 100) return ok(share / 100);
   const message = `not a share: ${JSON.stringify(text)}`;

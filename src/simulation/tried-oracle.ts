@@ -11,7 +11,7 @@ export interface TriedPeriod {
   readonly reason: string;
 }
 
-export interface TriedVerdict {
+interface TriedVerdict {
   readonly tried: TriedPeriod | null;
   /** null: all is well. */
   readonly violation: string | null;

@@ -4,7 +4,7 @@ import { newDocument, type StateDocument } from "../../src/core/state/document.j
 import { parseDocument } from "../../src/core/state/parse.js";
 import { serialiseDocument } from "../../src/core/state/serialise.js";
 import { advance } from "../../src/machines/advance.js";
-import { documentOf, type JobSnapshot, jobMachine, jobSnapshotOf } from "../../src/machines/job.machine.js";
+import { type JobSnapshot, jobMachine, jobSnapshotOf } from "../../src/machines/job.machine.js";
 import type { JobEvent } from "../../src/machines/job-logic.js";
 import { FULL, NAME } from "../core/state/documents.js";
 import { at, decisionOf, IDENTITY } from "../support/scheduling.js";
@@ -115,7 +115,7 @@ describe("job", () => {
 
 describe("snapshot and document", () => {
   test("a document becomes a snapshot and the same document again", () => {
-    expect(documentOf(from(FULL))).toBe(FULL);
+    expect(from(FULL).context.document).toBe(FULL);
   });
 
   const event = fc.constantFrom<JobEvent>(
@@ -127,16 +127,16 @@ describe("snapshot and document", () => {
   test("no loss: what a snapshot becomes through the text of its document behaves as the snapshot", () => {
     const property = fc.property(fc.array(event, { maxLength: 12 }), (events) => {
       const { snapshot } = followAllowed(events);
-      const read = parseDocument(serialiseDocument(documentOf(snapshot)), NAME);
+      const read = parseDocument(serialiseDocument(snapshot.context.document), NAME);
       const restored = from(read.ok ? read.value : EMPTY);
-      expect([documentOf(restored), stateOf(restored)]).toEqual([documentOf(snapshot), stateOf(snapshot)]);
+      expect([restored.context.document, stateOf(restored)]).toEqual([snapshot.context.document, stateOf(snapshot)]);
     });
     fc.assert(property, { seed: 17, numRuns: 200 });
   });
 
   test("monotonic: no sequence of events moves LastHandledPeriodID back or changes an outcome", () => {
     const property = fc.property(fc.array(event, { maxLength: 12 }), (events) => {
-      const handled = events.map((_, index) => documentOf(followAllowed(events.slice(0, index + 1)).snapshot));
+      const handled = events.map((_, index) => followAllowed(events.slice(0, index + 1)).snapshot.context.document);
       for (const [index, document] of handled.entries()) {
         const before = handled[index - 1] ?? EMPTY;
         expect(document.LastHandledPeriodID >= before.LastHandledPeriodID).toBe(true);

@@ -1,7 +1,8 @@
 /** AE-34: workers on one store that ask for what is due at once, again and again: each run is one worker's, and has one. */
 import { expect, test } from "vitest";
+import type { Work } from "../../src/actors/workers/work.js";
 import { SECOND_MS } from "../../src/core/time/instant.js";
-import { CLAIM_DUE_ENDPOINTS, type ClaimAnswer, COMPLETE_CLAIM } from "../../src/operations/endpoints/claims.js";
+import { CLAIM_DUE_ENDPOINTS, COMPLETE_CLAIM } from "../../src/operations/endpoints/claims.js";
 import { LIST_RUNS } from "../../src/operations/endpoints/runs.js";
 import type { RunAnswer } from "../../src/operations/endpoints/shapes.js";
 import { Desk } from "../operations/endpoints/desk.js";
@@ -19,7 +20,7 @@ type Taken = Map<string, number[]>;
 async function work(desk: Desk, worker: number, taken: Taken, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const asked = { limit: 7, withinMs: 5_000 };
-    const { rows } = await desk.ask<{ rows: readonly ClaimAnswer[] }>(CLAIM_DUE_ENDPOINTS, asked);
+    const { rows } = await desk.ask<{ rows: readonly Work[] }>(CLAIM_DUE_ENDPOINTS, asked);
     for (const { claimId, endpointId, scheduledFor } of rows) {
       const slot = `${endpointId} ${scheduledFor}`;
       taken.set(slot, [...(taken.get(slot) ?? []), worker]);

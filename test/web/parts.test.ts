@@ -4,7 +4,9 @@ import * as path from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { reasonText } from "../../web/src/outcome.js";
+import { GAP_REASONS, MISSED_REASONS, OTHER_REASONS, SKIPPED_REASONS } from "../../src/core/period/reasons.js";
+import { type Ending, endingFields, isSuccess, NODE_LOST, START_UNCONFIRMED } from "../../src/core/state/ending.js";
+import { outcomeOfRow, REASONS, reasonText } from "../../web/src/outcome.js";
 import { scheduleText } from "../../web/src/schedule-text.js";
 import { readSearch, toggled } from "../../web/src/search.js";
 import * as time from "../../web/src/time.js";
@@ -144,6 +146,38 @@ describe("periods that nobody looked at", () => {
     time.zone.value = "UTC";
     time.nowMs.value = Date.parse("2026-11-19T23:30:00Z");
     expect(reasonText(reason)).toBe(words);
+  });
+});
+
+test("the page has words for the reasons that go on record, and for no others", () => {
+  const known = new Set([...MISSED_REASONS, ...SKIPPED_REASONS, ...GAP_REASONS, ...OTHER_REASONS, "not_started"]);
+  expect([...REASONS.keys()].sort()).toEqual([...known].sort());
+  expect(reasonText("not_started:command-not-found")).toBe("it could not be started: command-not-found");
+});
+
+describe("a run is a success on the page where it is one", () => {
+  const request = {
+    durationMs: 5,
+    bytes: 2,
+    excerpt: null,
+    timings: { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null },
+  };
+  const endings: readonly Ending[] = [
+    { kind: "exited", code: 0, signal: null, reason: null },
+    { kind: "exited", code: 1, signal: null, reason: null },
+    { kind: "exited", code: null, signal: "SIGTERM", reason: "timeout" },
+    { kind: "answered", status: 200, isExpected: true, reason: null, ...request },
+    { kind: "answered", status: 404, isExpected: true, reason: null, ...request },
+    { kind: "answered", status: 200, isExpected: false, reason: null, ...request },
+    { kind: "job", condition: "Complete", reason: null },
+    { kind: "job", condition: "Failed", reason: null },
+    START_UNCONFIRMED,
+    NODE_LOST,
+  ];
+  test.each(endings)("%j", (ending) => {
+    const { exit_code: exitCode, ...fields } = endingFields(ending);
+    const row = { outcome: "executed", startedAt: "2026-11-19T23:05:00Z", endedAt: "2026-11-19T23:06:00Z" };
+    expect(outcomeOfRow({ ...row, ...fields, exitCode })).toBe(isSuccess(ending) ? "executed" : "failed");
   });
 });
 

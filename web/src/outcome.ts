@@ -40,31 +40,36 @@ export function outcomeOfRow(row: {
   readonly exitCode?: number | null;
   readonly signal?: string | null;
   readonly success?: boolean | undefined;
+  readonly condition?: string | undefined;
   readonly endedAt: string | null;
   readonly startedAt: string | null;
   readonly reason?: string | null;
 }): Outcome {
   if (row.outcome !== "executed") return outcomeOf(row.reason === "before_definition" ? row.reason : row.outcome);
   if (row.endedAt === null) return "running";
-  const isSound = row.success ?? (row.exitCode === 0 && (row.signal ?? null) === null);
+  // An answer says it itself; a process has its code, and a job of Kubernetes its condition.
+  const isSound = row.success ?? (row.exitCode === 0 || row.condition === "Complete");
   return isSound ? "executed" : "failed";
 }
 
-const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/^down(?:time)?\b/, "krond was down"],
-  [/^paused\b/, "it was paused"],
-  [/^deadline\b/, "its deadline had passed"],
-  [/^late_start\b/, "it took too long to start"],
-  [/^superseded\b/, "the next one came before it could start"],
-  [/^stalled\b/, "krond was there and stood still"],
-  [/^clock_jump\b/, "the clock was set forward over it"],
-  [/^concurrency_forbid\b/, "an earlier run was still going"],
-  [/^too_many_active\b/, "too many runs were going already"],
-  [/^before_definition\b/, "it was due before the job was defined"],
-  [/^not_started:(.+)$/, "it could not be started: $1"],
-  [/^standstill/, "the machine stood still"],
-  [/^hinted\b/, "a hint stood in for the schedule"],
-];
+/** Of every reason that goes on record; what stood in the way of a start follows it. */
+export const REASONS: ReadonlyMap<string, string> = new Map([
+  ["down", "krond was down"],
+  ["paused", "it was paused"],
+  ["deadline", "its deadline had passed"],
+  ["late_start", "it took too long to start"],
+  ["superseded", "the next one came before it could start"],
+  ["stalled", "krond was there and stood still"],
+  ["clock_jump", "the clock was set forward over it"],
+  ["concurrency_forbid", "an earlier run was still going"],
+  ["too_many_active", "too many runs were going already"],
+  ["before_definition", "it was due before the job was defined"],
+  ["not_started", "it could not be started"],
+  ["hinted", "a hint stood in for the schedule"],
+  ["state_recovered", "its state had been lost"],
+  ["failover_fenced", "another database server had taken over"],
+  ["rewound", "its state was moved back"],
+]);
 
 /** Its second has come a while ago, and it has not been started. */
 export function isOverdue({ standing, nextChosenTime }: JobRow): boolean {
@@ -119,8 +124,10 @@ function gapText([, count = "", last = "", cause = "down", from, to, more = ""]:
 export function reasonText(reason: string): string {
   const gap = GAP.exec(reason);
   if (gap !== null) return gapText(gap);
-  const found = REASONS.find(([pattern]) => pattern.test(reason));
-  return found === undefined ? localText(reason.replaceAll("_", " ")) : reason.replace(found[0], found[1]);
+  const [name = ""] = /^\w*/.exec(reason) ?? [];
+  const text = REASONS.get(name);
+  if (text === undefined) return localText(reason.replaceAll("_", " "));
+  return text + reason.slice(name.length).replace(/^:(?=\S)/, ": ");
 }
 
 function endingText(ending: NonNullable<JobRow["lastRun"]>["ending"]): string {

@@ -10,7 +10,7 @@ import { type Membership, nameOf } from "./membership.js";
 const UNATTENDED_MS = 5 * SECOND_MS;
 const LOOK_AGAIN_MS = 100;
 
-export interface AttendancePorts {
+interface AttendancePorts {
   readonly member: Pick<ClusterMember, "node" | "session" | "shardOf" | "holderOf">;
   readonly membership: Pick<Membership, "shard">;
   /** Of this machine, by which is waited. */
@@ -18,7 +18,7 @@ export interface AttendancePorts {
 }
 
 /** What came of asking once: null: nobody could be asked; `silent`: whoever was asked did not answer, and may be asked again. */
-export type Asked<T> = { readonly value: T } | "silent" | null;
+type Asked<T> = { readonly value: T } | "silent" | null;
 
 export class Attendance {
   readonly #ports: AttendancePorts;

@@ -23,7 +23,7 @@ const LOOK_MS = SECOND_MS;
 /** So long after the last one who looked on somebody may come back and go on where he was. */
 const KEPT_MS = 60 * SECOND_MS;
 
-export interface ClusterNewsPorts {
+interface ClusterNewsPorts {
   /** Of this machine, by which is waited. */
   readonly clock: Pick<Clock, "after">;
   readonly neighbours: () => Pick<Neighbours, "others" | "ask">;
@@ -33,7 +33,7 @@ export interface ClusterNewsPorts {
 }
 
 /** Of what other nodes tell. */
-export interface NewsListener {
+interface NewsListener {
   tell(event: SupervisorEvent): void;
   /** Something of it was not heard. */
   missed(): void;

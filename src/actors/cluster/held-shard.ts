@@ -15,7 +15,7 @@ import { Phase } from "../phase.js";
 import type { Supervisor } from "../supervisor/port.js";
 
 /** A supervisor, and what ends its hold on what it shares with others. */
-export interface ShardSupervisor {
+interface ShardSupervisor {
   readonly supervisor: Supervisor;
   letGo(): void;
 }

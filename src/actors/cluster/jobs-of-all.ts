@@ -18,7 +18,7 @@ const LOOK_AGAIN_MS = 100;
 /** How long a list waits for shards that are on their way. */
 const WHOLE_WITHIN_MS = 2 * SECOND_MS;
 
-export interface JobsPorts {
+interface JobsPorts {
   readonly member: Pick<ClusterMember, "node" | "session" | "nodes" | "shardOf">;
   readonly membership: Pick<Membership, "shards">;
   readonly mailbox: Pick<Mailbox, "ask">;

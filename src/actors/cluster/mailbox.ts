@@ -26,7 +26,7 @@ const ANSWER = z.discriminatedUnion("is", [
 ]);
 export type Answer = z.output<typeof ANSWER>;
 
-export interface MailboxPorts {
+interface MailboxPorts {
   /** Of this machine. */
   readonly clock: Pick<Clock, "monotonicMs" | "after">;
   readonly member: Pick<ClusterMember, "send" | "answerOf" | "answer">;

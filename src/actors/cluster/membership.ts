@@ -44,7 +44,7 @@ export type MembershipEvent =
     >)
   | { readonly event: "trouble"; readonly error: unknown; readonly shard: Shard | null };
 
-export interface MembershipPorts extends Pick<ShardPorts, "supervisorOf"> {
+interface MembershipPorts extends Pick<ShardPorts, "supervisorOf"> {
   readonly member: ClusterMember;
   readonly mailbox: Pick<Mailbox, "take">;
   /** Of this machine, by which is waited. */

@@ -26,7 +26,7 @@ const OUTPUT_ASKED = z.strictObject({
 const UNDELIVERED = z.object({ count, error: z.string().nullable() });
 
 /** What a node says of itself. */
-export interface SaidOfNode {
+interface SaidOfNode {
   status(): DaemonStatus;
   /** What has ended there lately, oldest first. */
   ended(): readonly SupervisorEvent[];
@@ -115,14 +115,14 @@ const COMMANDS: readonly Servable<SaidOfNode>[] = [
   ...WORK_COMMANDS,
 ];
 
-export interface NeighboursPorts {
+interface NeighboursPorts {
   readonly member: Pick<ClusterMember, "nodes" | "session">;
   readonly mailbox: Pick<Mailbox, "ask">;
   readonly here: SaidOfNode;
 }
 
 /** What one node has said; null: it did not answer. */
-export interface Said<Output> {
+interface Said<Output> {
   readonly of: NodeFacts;
   readonly value: Output | null;
 }

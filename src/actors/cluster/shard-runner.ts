@@ -4,7 +4,7 @@
  */
 import type { Runner } from "../runner/port.js";
 
-export interface ShardRunner {
+interface ShardRunner {
   readonly runner: Runner;
   letGo(): void;
 }

@@ -27,7 +27,7 @@ const LOOK_MS = SECOND_MS;
 const KEPT_MS = 30 * SECOND_MS;
 const AT = "@";
 
-export interface SharedDeskPorts {
+interface SharedDeskPorts {
   readonly desk: Pick<WorkerDesk, "take" | "takeNow" | "layBack" | "complete" | "hasWork" | "awaitWork">;
   readonly member: Pick<ClusterMember, "node">;
   readonly neighbours: () => Pick<Neighbours, "others" | "ask">;

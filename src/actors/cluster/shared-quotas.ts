@@ -11,7 +11,7 @@ import type { Decide, QuotaKeeper } from "../endpoints/quota-keeper.js";
 import { limitsKey, membersPrefix, storedUse, type TenantUse, useKey } from "../endpoints/tenant-limits.js";
 import type { ClusterTurns } from "./turns.js";
 
-export interface SharedQuotasPorts {
+interface SharedQuotasPorts {
   readonly member: Pick<ClusterMember, "replaceObject" | "countObjects">;
   readonly reader: Pick<StateReader, "object">;
   readonly turns: Pick<ClusterTurns, "take">;

@@ -14,7 +14,7 @@ const LOOK_MS = 25;
 const LATER_LOOK_MS = 250;
 const SOON_LOOKS = 40;
 
-export interface TurnsPorts {
+interface TurnsPorts {
   readonly member: Pick<ClusterMember, "takeTurn" | "passTurn" | "turnsTaken">;
   /** Of this machine, by which is waited. */
   readonly clock: Pick<Clock, "after">;

@@ -21,7 +21,7 @@ const READ_AT_ONCE = 500;
 /** Of more than these the first by name are told of: a list must not cost more the more of a pool is missing. */
 const MOST_TOLD = 10_000;
 
-export interface UnservedPorts {
+interface UnservedPorts {
   readonly member: Pick<ClusterMember, "nodes" | "unserved">;
   readonly time: Pick<Clock, "now">;
 }

@@ -1,7 +1,7 @@
 /** What nodes ask each other for their workers: whether runs lie there, to have some of them, and to be told how one ended. */
 import { z } from "zod";
 import type { EpochMs } from "../../core/time/instant.js";
-import type { Work, WorkResult } from "../workers/work.js";
+import { WORK_RESULT, type Work, type WorkResult } from "../workers/work.js";
 import { command, type Servable } from "./commands.js";
 
 const MOST_HELD_MS = 30_000;
@@ -11,7 +11,7 @@ const claimId = z.string().max(1_000);
 const count = z.int().min(0);
 
 /** What somebody at another node would be given. */
-export interface TakeAsked {
+interface TakeAsked {
   readonly tenant: string;
   readonly limit: number;
   readonly bytes: number;
@@ -19,7 +19,7 @@ export interface TakeAsked {
   readonly latestAt: EpochMs;
 }
 
-export interface WorkTaken {
+interface WorkTaken {
   readonly works: readonly Work[];
   /** There is more. */
   readonly isMore: boolean;
@@ -72,14 +72,9 @@ export const LAY_BACK = command({
   },
 });
 
-const RESULT = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("answered"), status: z.int(), bytes: count, excerpt: z.string().nullable() }),
-  z.strictObject({ kind: z.literal("failed"), detail: z.string(), isSent: z.boolean() }),
-]);
-
 export const COMPLETE_WORK = command({
   name: "work-complete",
-  input: z.strictObject({ tenant, claimId, result: RESULT }),
+  input: z.strictObject({ tenant, claimId, result: WORK_RESULT }),
   output: z.boolean(),
   isRepeatable: false,
   run: async (to: HasWork, asked) => to.work.completeWork(asked.tenant, asked.claimId, asked.result),

@@ -16,7 +16,7 @@ import type { ArmFailure } from "../runner/port.js";
 import type { Resolver } from "./resolver.js";
 
 /** Addresses to connect to, in the order in which they are tried. */
-export type Admitted = Result<readonly string[], ArmFailure>;
+type Admitted = Result<readonly string[], ArmFailure>;
 
 export async function admit(url: URL, policy: AddressPolicy, resolver: Resolver): Promise<Admitted> {
   const literal = literalAddressOf(url);

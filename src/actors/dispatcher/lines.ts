@@ -29,7 +29,7 @@ export class ConnectFailure extends Error {
   }
 }
 
-export interface Connected {
+interface Connected {
   readonly connectMs: number;
   readonly tlsMs: number | null;
 }

@@ -12,7 +12,7 @@ import type { Clock } from "../clock.js";
 import { DISPATCHER_LIMITS } from "./limits.js";
 
 /** Never empty; the message says why there are none. */
-export type Addresses = Result<readonly string[], string>;
+type Addresses = Result<readonly string[], string>;
 
 export interface Resolver {
   resolve(hostname: string): Promise<Addresses>;

@@ -51,39 +51,32 @@ export class SecretBox {
       return null;
     }
   }
-
-  sealing(text: string): Result<string, string> {
-    return ok(this.seal(text));
-  }
-
-  opening(sealed: string): Result<string, string> {
-    const text = this.open(sealed);
-    return text === null ? err("it was sealed with another key, or is damaged") : ok(text);
-  }
 }
 
 /** A box that is made the first time that it is needed. */
 export class LazySecretBox implements Sealer {
-  readonly #directory: string;
+  readonly #make: () => Result<SecretBox, string>;
   #box: SecretBox | null = null;
 
-  constructor(directory: string) {
-    this.#directory = directory;
+  constructor(make: () => Result<SecretBox, string>) {
+    this.#make = make;
   }
 
   seal(text: string): Result<string, string> {
     const box = this.#made();
-    return box.ok ? box.value.sealing(text) : box;
+    return box.ok ? ok(box.value.seal(text)) : box;
   }
 
   unseal(sealed: string): Result<string, string> {
     const box = this.#made();
-    return box.ok ? box.value.opening(sealed) : box;
+    if (!box.ok) return box;
+    const text = box.value.open(sealed);
+    return text === null ? err("it was sealed with another key, or is damaged") : ok(text);
   }
 
   #made(): Result<SecretBox, string> {
     if (this.#box !== null) return ok(this.#box);
-    const made = secretBoxIn(this.#directory);
+    const made = this.#make();
     if (made.ok) this.#box = made.value;
     return made;
   }

@@ -64,7 +64,7 @@ async function readText(path: string): Promise<Result<string, ArmFailure>> {
   }
 }
 
-export interface TlsProfile {
+interface TlsProfile {
   /** Of what the files hold: another certificate, other connections. */
   readonly key: string;
   /** null: as the system has it. */

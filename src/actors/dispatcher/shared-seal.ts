@@ -6,44 +6,19 @@
 import { createHash } from "node:crypto";
 import * as path from "node:path";
 import { err, ok, type Result } from "../../core/base/result.js";
-import { KEY_FILE, type Sealer, SecretBox, secretKeyIn } from "./seal.js";
+import { KEY_FILE, SecretBox, secretKeyIn } from "./seal.js";
 
-export class SharedSecretBox implements Sealer {
-  readonly #directory: string;
-  /** Of the key of all nodes; null: nobody has said which one it is. */
-  readonly #fingerprint: string | null;
-  #box: SecretBox | null = null;
-
-  constructor(directory: string, fingerprint: string | null) {
-    this.#directory = directory;
-    this.#fingerprint = fingerprint;
-  }
-
-  seal(text: string): Result<string, string> {
-    const made = this.#made();
-    return made.ok ? made.value.sealing(text) : made;
-  }
-
-  unseal(sealed: string): Result<string, string> {
-    const made = this.#made();
-    return made.ok ? made.value.opening(sealed) : made;
-  }
-
-  #made(): Result<SecretBox, string> {
-    if (this.#box !== null) return ok(this.#box);
-    const file = path.join(this.#directory, KEY_FILE);
-    const known = secretKeyIn(this.#directory, false);
-    if (!known.ok) return known;
-    const { value: key } = known;
-    const copy = `copy ${KEY_FILE} here from the state directory of a node that has it`;
-    if (key === null) return err(`${file} is not there: ${copy}`);
-    if (this.#fingerprint === null)
-      return err(`no node has said yet that ${file} is the key of all: start this one anew`);
-    if (fingerprintOf(key) !== this.#fingerprint)
-      return err(`${file} is another key than that of the other nodes: ${copy}`);
-    this.#box = new SecretBox(key);
-    return ok(this.#box);
-  }
+/** `fingerprint`: of the key of all nodes; null: nobody has said which one it is. */
+export function sharedSecretBoxIn(directory: string, fingerprint: string | null): Result<SecretBox, string> {
+  const file = path.join(directory, KEY_FILE);
+  const known = secretKeyIn(directory, false);
+  if (!known.ok) return known;
+  const { value: key } = known;
+  const copy = `copy ${KEY_FILE} here from the state directory of a node that has it`;
+  if (key === null) return err(`${file} is not there: ${copy}`);
+  if (fingerprint === null) return err(`no node has said yet that ${file} is the key of all: start this one anew`);
+  if (fingerprintOf(key) !== fingerprint) return err(`${file} is another key than that of the other nodes: ${copy}`);
+  return ok(new SecretBox(key));
 }
 
 /** Says which key it is, and nothing of the key. */

@@ -13,7 +13,7 @@ export interface OpenDoor extends Door {
   readonly port: number;
 }
 
-export interface DoorAddress {
+interface DoorAddress {
   readonly host: string;
   /** 0: one that is free. */
   readonly port: number;

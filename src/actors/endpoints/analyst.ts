@@ -25,7 +25,7 @@ export const ANALYST_LIMITS = {
   restAfterFailureMs: 5 * MINUTE_MS,
 } as const;
 
-export interface Looker {
+interface Looker {
   /** When it may be looked at again; null: not before somebody changes it. */
   look(identity: string): Promise<EpochMs | null>;
   mayStart(): boolean;

@@ -29,7 +29,7 @@ export interface TenantUse {
   readonly state: QuotaState;
 }
 
-export interface StoredUse extends TenantUse {
+interface StoredUse extends TenantUse {
   /** What the state was read from; null: nothing is on record. */
   readonly text: string | null;
 }

@@ -37,7 +37,7 @@ export interface MessengerSettings {
 }
 
 /** `silent`: there is nothing to say. */
-export type Delivered =
+type Delivered =
   | { readonly kind: "taken" }
   | { readonly kind: "silent" }
   | { readonly kind: "refused"; readonly message: string };

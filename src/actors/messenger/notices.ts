@@ -41,14 +41,14 @@ export interface Posted extends Notice {
 }
 
 /** When a job last succeeded, or was first asked for a success, and who was told that it is late since. */
-export interface Watch {
+interface Watch {
   readonly identity: string;
   readonly sinceAt: EpochMs;
   readonly lateMs: readonly number[];
   readonly told: readonly number[];
 }
 
-export interface NoticesPorts {
+interface NoticesPorts {
   now(): EpochMs;
   /** Where a run's output is; null: nowhere that can be read. */
   outputPathOf(definition: JobDefinition, happening: Happening): string | null;

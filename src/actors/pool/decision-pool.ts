@@ -9,8 +9,6 @@ import { planAll } from "./plan-all.js";
 import { Threads } from "./threads.js";
 import type { DecisionPool, DecisionPoolOptions } from "./types.js";
 
-export type { DecisionPool, DecisionPoolOptions } from "./types.js";
-
 export function createDecisionPool({
   threads,
   entry,

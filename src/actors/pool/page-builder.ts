@@ -67,10 +67,3 @@ export function buffersOf(page: PlannedPage): ArrayBuffer[] {
   const columns = [identityBytes, identityEnds, contentHash, liveAt, wakeAt, glances, standing];
   return columns.map(({ buffer }) => buffer as ArrayBuffer);
 }
-
-const DECODER = new TextDecoder();
-
-export function identityOf({ identityBytes, identityEnds }: PlannedPage, index: number): string {
-  const start = index === 0 ? 0 : (identityEnds[index - 1] as number);
-  return DECODER.decode(identityBytes.subarray(start, identityEnds[index]));
-}

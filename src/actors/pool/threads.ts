@@ -28,7 +28,7 @@ const REFUSED_MS = 1_000;
 /** How often that is told, however long it lasts. */
 const TOLD_EVERY_MS = 60_000;
 
-export interface ThreadOptions {
+interface ThreadOptions {
   readonly threads: number;
   readonly entry: string | undefined;
   readonly limits: Pick<PoolLimits, "attempts" | "batchTimeoutMs" | "idleMs">;
@@ -36,7 +36,7 @@ export interface ThreadOptions {
   readonly onRefused?: ((error: KronError) => void) | undefined;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly signal: AbortSignal;
   /** Called before a batch is tried again. */
   readonly onRetry?: () => void;

@@ -8,7 +8,6 @@ import type { ErrorCode } from "../../core/base/errors/registry.js";
 import type { Settings } from "../../core/config/settings.js";
 import type { Horizon } from "../../core/forecast/horizon.js";
 import type { Contributors } from "../../core/forecast/top-contributors.js";
-import type { Standing } from "../../core/restart/resting.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { ConfigCheck, ConfigSource } from "../../persist/config-files.js";
 import type { StateReader } from "../../persist/store.js";
@@ -89,7 +88,7 @@ export interface LoadOptions {
   readonly known?: ConfigManifest | null;
 }
 
-export interface LoadProgress {
+interface LoadProgress {
   readonly doneBytes: number;
   readonly totalBytes: number;
 }
@@ -188,5 +187,3 @@ export interface PoolLimits {
   /** Size of the pieces of a file with a job on each line. */
   readonly pieceBytes: number;
 }
-
-export type { Standing };

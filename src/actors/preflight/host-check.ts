@@ -29,7 +29,7 @@ export interface HostCheckPorts {
 }
 
 /** What was found: nothing wrong, something wrong, or nothing that can be told from here. */
-export type Startable = { readonly is: "startable" | "untold" } | { readonly is: "refused"; readonly problem: Problem };
+type Startable = { readonly is: "startable" | "untold" } | { readonly is: "refused"; readonly problem: Problem };
 
 /** What speaks of the job, and what to do about it. Every other trouble is the host's own, and may be over in a moment. */
 const TELLING: Readonly<Partial<Record<ErrorCode, string>>> = {

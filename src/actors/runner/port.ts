@@ -13,11 +13,9 @@ export type {
   ArmFailure,
   Capacity,
   Ended,
-  GateLost,
   GoOutcome,
   RunnerEvent,
   RunnerOf,
-  RunnerTrouble,
   Termination,
 } from "./runner-of.js";
 

@@ -20,7 +20,7 @@ import type {
 type Part = Pick<Runner, Exclude<keyof Runner, "arm">>;
 
 /** Adds to a process what is read for each start. */
-export interface Environments {
+interface Environments {
   complete(request: ProcessArm): Promise<Result<ProcessArm, ArmFailure>>;
 }
 

@@ -57,13 +57,13 @@ export interface Ended {
 }
 
 /** What waited ended before GO: the period stays as open as it was. */
-export interface GateLost {
+interface GateLost {
   readonly kind: "gate-lost";
   readonly attemptId: string;
 }
 
 /** Something the operator should know of, and that is being dealt with. */
-export interface RunnerTrouble {
+interface RunnerTrouble {
   readonly kind: "trouble";
   readonly code: ErrorCode;
   readonly message: string;

@@ -93,14 +93,14 @@ export interface EndedRunStatus {
   readonly ending: Ending;
 }
 
-export interface UsualLength {
+interface UsualLength {
   readonly medianMs: number;
   readonly longestMs: number;
   /** Of so many runs. */
   readonly runs: number;
 }
 
-export interface StartFailureStatus {
+interface StartFailureStatus {
   readonly source: string;
   readonly slot: string;
   /** As that of a period that was missed: `not_started:command-not-found`. */

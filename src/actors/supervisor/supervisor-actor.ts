@@ -14,7 +14,7 @@ import { activeRuns, type StateDocument } from "../../core/state/document.js";
 import { isHintUsed } from "../../core/state/hint-transitions.js";
 import { type EpochMs, formatInstant, SECOND_MS } from "../../core/time/instant.js";
 import { documentOfActivation } from "../../machines/activation.js";
-import { isUnclaimed } from "../../machines/draft.js";
+import { idOf, isUnclaimed } from "../../machines/draft.js";
 import { type ActivationEvent, isHeldByPerson } from "../../machines/step.js";
 import { mayStart, phaseName } from "../../machines/supervisor-phase.js";
 import type { Timer } from "../clock.js";
@@ -178,9 +178,7 @@ class SupervisorActor implements Supervisor {
       };
       const told = this.#core.ask(entry, { event: judged, now: null, attemptId });
       told.then(() => {
-        const isBegun = entry.activation?.attempts.some(({ execution }) => {
-          return execution.context.attempt.attemptId === attemptId;
-        });
+        const isBegun = entry.activation?.attempts.some((attempt) => idOf(attempt) === attemptId);
         const message = "this slot was used already";
         if (isBegun !== true) this.#core.executor.tellWatcher(attemptId, { kind: "failed", message });
       }, reject);

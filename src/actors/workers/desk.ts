@@ -52,7 +52,7 @@ const NO_TIMINGS: Timings = Object.freeze({ dnsMs: null, connectMs: null, tlsMs:
 const NOTHING_BACK = { bytes: 0, timings: NO_TIMINGS, excerpt: null, status: null } as const;
 const CLOSED: ArmFailure = { code: "launcher-unavailable", message: "the daemon is stopping" };
 
-export interface WorkerDeskOptions {
+interface WorkerDeskOptions {
   readonly clock: Clock;
   /** Opens values of headers that were sealed for this daemon. */
   readonly unseal: (sealed: string) => Result<string, string>;

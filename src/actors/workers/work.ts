@@ -1,37 +1,50 @@
 /** What a worker is given of a run that it carries out, and what it says of it; and where it comes for that. */
-import { endpointName } from "../../core/endpoint/endpoint-name.js";
+import { z } from "zod";
+import { ENDPOINT_ID, endpointName, JOB_ID } from "../../core/endpoint/endpoint-name.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
 import { headersOf } from "../dispatcher/message.js";
 import type { RequestArm } from "../dispatcher/port.js";
 import { isSealed } from "../dispatcher/seal.js";
 
+/** Among several nodes it names the one on which the run lies. */
+export const claimId = z.string().min(1).max(128);
+const time = z.iso.datetime({ offset: true });
+
 /** A run that somebody has taken. */
-export interface Work {
-  readonly claimId: string;
+export const WORK = z.strictObject({
+  claimId,
   /** null: a job of the configuration. */
-  readonly jobId: string | null;
-  readonly endpointId: string | null;
-  readonly identity: string;
-  readonly scheduledFor: string;
-  /** From then on it has ended without an answer. */
-  readonly until: string;
-  readonly request: {
-    readonly url: string;
-    readonly method: string;
+  jobId: z.string().regex(JOB_ID).nullable(),
+  endpointId: z.string().regex(ENDPOINT_ID).nullable(),
+  identity: z.string(),
+  scheduledFor: time,
+  /** Until then it is the worker's; later it has ended as `timeout`. */
+  until: time,
+  request: z.strictObject({
+    url: z.string(),
+    method: z.string(),
     /** Those that Kron adds are among them, `Idempotency-Key` first of all. */
-    readonly headers: Readonly<Record<string, string>>;
+    headers: z.record(z.string(), z.string()),
     /** Names of those whose values the worker has to know itself. */
-    readonly secretHeaders: readonly string[];
-    readonly body: string | null;
-    readonly timeoutMs: number;
-  };
-}
+    secretHeaders: z.array(z.string()).readonly(),
+    body: z.string().nullable(),
+    timeoutMs: z.int(),
+  }),
+});
+export type Work = z.output<typeof WORK>;
 
 /** How it ended, in the words of whoever carried it out. */
-export type WorkResult =
-  | { readonly kind: "answered"; readonly status: number; readonly bytes: number; readonly excerpt: string | null }
+export const WORK_RESULT = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("answered"),
+    status: z.int(),
+    bytes: z.int().min(0),
+    excerpt: z.string().nullable(),
+  }),
   /** `isSent` false: not one byte of the request was sent. */
-  | { readonly kind: "failed"; readonly detail: string; readonly isSent: boolean };
+  z.strictObject({ kind: z.literal("failed"), detail: z.string(), isSent: z.boolean() }),
+]);
+export type WorkResult = z.output<typeof WORK_RESULT>;
 
 export interface Workers {
   /**

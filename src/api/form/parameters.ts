@@ -8,7 +8,7 @@ interface Reading {
   readonly as: "text" | "number" | "boolean";
 }
 
-export type Parameters = Readonly<Record<string, unknown>>;
+type Parameters = Readonly<Record<string, unknown>>;
 
 /** Of an address behind its question mark. */
 export function readQuery(query: string, schema: z.ZodObject, allowed: ReadonlySet<string>): Parameters {

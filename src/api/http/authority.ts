@@ -26,7 +26,7 @@ export interface Holder {
 }
 
 /** A session of the page, as far as a holder comes of it. */
-export type PageSession = Pick<Holder, "tenant" | "keyId" | "scope"> & { readonly id: string };
+type PageSession = Pick<Holder, "tenant" | "keyId" | "scope"> & { readonly id: string };
 
 /** Where a request comes from. */
 export interface Origin {
@@ -38,7 +38,7 @@ export interface Origin {
 /** Compared with where there is no such key: it takes as long. */
 const NO_HASH = "0".repeat(64);
 
-export interface AuthorityPorts extends Pick<Acting, "reader" | "now"> {
+interface AuthorityPorts extends Pick<Acting, "reader" | "now"> {
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly uses: KeyUses;
   /** Of keys without a rate of their own. */

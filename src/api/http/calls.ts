@@ -17,7 +17,7 @@ import type { Route } from "./routes.js";
 
 const STOPPING_RETRY_MS = 5_000;
 
-export interface Call {
+interface Call {
   readonly request: IncomingMessage;
   readonly route: Route;
   /** Of the path, decoded. */
@@ -28,7 +28,7 @@ export interface Call {
   readonly gone: AbortSignal;
 }
 
-export interface CallPorts {
+interface CallPorts {
   readonly acting: Acting;
   readonly idempotency: Idempotency;
   readonly cursors: CursorSeal;

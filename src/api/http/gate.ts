@@ -36,7 +36,7 @@ export function mustBeShort(address: string): void {
   if (address.length > API_LIMITS.urlChars) throw new HttpProblem("address-too-long", "the address is too long");
 }
 
-export interface Address {
+interface Address {
   readonly path: string;
   /** Behind the question mark. */
   readonly query: string;

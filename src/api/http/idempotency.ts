@@ -30,7 +30,7 @@ const RECORD = z.object({
 });
 type Entry = z.output<typeof RECORD>;
 
-export interface Repeatable {
+interface Repeatable {
   /** Whose key it is: others may use the same one. */
   readonly owner: string;
   readonly key: string;

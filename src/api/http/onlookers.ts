@@ -17,7 +17,7 @@ export const ONLOOKER_LIMITS = {
 
 const RETRY_MS = 5_000;
 
-export interface Seat {
+interface Seat {
   readonly response: ServerResponse;
   readonly holder: string;
   /** Whether whoever watches still may. */

@@ -3,7 +3,7 @@
  */
 import type { Rate } from "../../operations/keys/record.js";
 
-export interface Taken {
+interface Taken {
   readonly isAllowed: boolean;
   /** How many more may come at once. */
   readonly remaining: number;
@@ -14,7 +14,7 @@ export interface Taken {
 }
 
 /** Pure: what `fullAt` becomes when so many more come. */
-export function takeSome(
+function takeSome(
   fullAt: number,
   { perSecond, burst }: Rate,
   nowMs: number,

@@ -61,7 +61,7 @@ function problemOfWire(code: string | undefined): HttpProblem {
 }
 
 /** Where it answers, as the ready line says it. */
-export interface Listening {
+interface Listening {
   readonly address: string;
   /** Nobody can connect any more; what is under way is waited for, and then every connection ends. */
   close(whenIdle: () => Promise<void>): Promise<void>;

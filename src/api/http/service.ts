@@ -43,7 +43,7 @@ interface Admitted {
   readonly mayGoOn: () => Promise<boolean>;
 }
 
-export interface ServicePorts {
+interface ServicePorts {
   readonly acting: Acting;
   readonly clock: Clock;
   readonly named: Named;

@@ -31,7 +31,7 @@ const RETRY_MS = 5_000;
 const SCHEDULE = "schedule:";
 
 /** Which events a stream is about: names of events, and `schedule:` with a pattern of identities. */
-export interface Topics {
+interface Topics {
   readonly names: ReadonlySet<string>;
   readonly patterns: readonly string[];
 }
@@ -49,7 +49,7 @@ function isTopic(topic: string): boolean {
   return SUPERVISOR_EVENTS.some((name) => name === topic) || (topic.startsWith(SCHEDULE) && topic !== SCHEDULE);
 }
 
-export function isAbout({ names, patterns }: Topics, { event, identity }: SupervisorEvent): boolean {
+function isAbout({ names, patterns }: Topics, { event, identity }: SupervisorEvent): boolean {
   if (names.size > 0 && !names.has(event)) return false;
   return patterns.length === 0 || (identity !== undefined && patterns.some((it) => matchesGlob(it, identity)));
 }

@@ -21,7 +21,7 @@ export interface Carrier {
   readonly instance: string | null;
 }
 
-export interface Carried {
+interface Carried {
   /** null: it is done, and there is nothing to tell. */
   readonly answer: Fields | null;
   /** The answer as JSON. */

@@ -16,7 +16,7 @@ import { messageOf as messageOfError } from "../../core/base/errors/message.js";
 import { mustBeSound } from "../http/body.js";
 import { MCP_LIMITS } from "./limits.js";
 
-export interface LineStreams extends Pick<Clock, "after"> {
+interface LineStreams extends Pick<Clock, "after"> {
   input(): AsyncIterable<string>;
   /** Resolves when it is handed over. */
   write(text: string): Promise<void>;

@@ -43,7 +43,7 @@ function neededInQuery({ taken, inQuery }: Route): string {
   return needed.length === 0 ? "" : `{?${needed.join(",")}}`;
 }
 
-export interface Read {
+interface Read {
   readonly route: Route;
   readonly fields: Fields;
 }

@@ -11,7 +11,7 @@ export const MOST_NAMES = 200;
 export type Audience = string | null;
 
 /** null: too many to name them. */
-export type Bunch = readonly string[] | null;
+type Bunch = readonly string[] | null;
 
 export class Bunches {
   readonly #names = new Map<Audience, Set<string>>();

@@ -30,7 +30,7 @@ export interface FeedPorts {
   watchCommits(listener: (durationMs: number) => void): () => void;
 }
 
-export interface Follower {
+interface Follower {
   readonly response: ServerResponse;
   /** Who follows, for the bound on how many one may have. */
   readonly holder: string;

@@ -11,7 +11,7 @@ const CLASSES = 120;
 const WIDER = 1.1;
 const NEARLY_ALL = 0.99;
 
-export interface StartsRead {
+interface StartsRead {
   readonly started: number;
   /** What 99 of 100 did not exceed; null: of none is known when it was due. */
   readonly latenessMs: number | null;

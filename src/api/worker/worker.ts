@@ -3,9 +3,9 @@
  * Kron but its address and a key that may write.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClaimAnswer } from "../../operations/endpoints/claims.js";
+import type { Work } from "../../actors/workers/work.js";
 
-export type EndpointClaim = ClaimAnswer;
+export type EndpointClaim = Work;
 
 /** The status of the answer, or why there is none. */
 export type ClaimResult =

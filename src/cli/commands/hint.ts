@@ -44,7 +44,7 @@ function refuse(problems: readonly Problem[]): never {
 const EXAMPLE = "kron hint JOB --every 30s --ttl 2h, or kron hint JOB --at 2026-03-01T14:30:00Z";
 
 /** Whose hints they are: jobs by their identities, or endpoints by what people call them. */
-export interface Hinted {
+interface Hinted {
   readonly noun?: string;
   select(client: ControlClient): Promise<Group>;
   identityOf(name: string): string;

@@ -2,7 +2,7 @@
 import { formatPlace, printable } from "../../core/config/format-problem.js";
 import type { Paint } from "../style.js";
 
-export interface JudgedLine {
+interface JudgedLine {
   readonly line: number;
   readonly verdict: "same" | "noted" | "unsupported";
   readonly notes: readonly string[];

@@ -3,7 +3,7 @@ import type { EndpointAnswer } from "../../operations/endpoints/shapes.js";
 import { FIELD_NAMES } from "./fields.js";
 import { publishedAs } from "./published.js";
 
-export interface Change {
+interface Change {
   readonly field: string;
   readonly from: unknown;
   readonly to: unknown;

@@ -16,44 +16,55 @@ import { readTextFile } from "../text-file.js";
 
 type Field = keyof EndpointSpec;
 
-/** How each field is said on the command line; null: in a file alone. */
+const NONE = "none";
+const KIB = 1024;
+
+type Reader = (text: string, option: string) => unknown;
+
+const asText: Reader = (text) => text;
+const asWords: Reader = (text) => text.split(",").filter((word) => word !== "");
+const asSpan: Reader = (text, option) => readAs(option, parseSpan(text));
+const asKib: Reader = (text, option) => Math.ceil(readAs(option, parseSize(text)) / KIB);
+const orNone = (read: Reader): Reader => {
+  return (text, option) => (text === NONE ? null : read(text, option));
+};
+
+/** How each field is said on the command line, and read where its option says it alone; null: in a file alone. */
 export const OPTION_OF = {
-  name: "name",
-  description: "--description",
-  tags: "--tag",
-  url: "--url",
-  method: "--method",
-  headers: "--header",
-  secretHeaders: "--secret-header",
-  body: "--body",
-  baselineCron: "--cron",
-  baselineIntervalMs: "--every",
-  timezone: "--timezone",
-  windowMs: "--window",
-  windowMode: "--window-mode",
-  minIntervalMs: "--min-interval",
-  maxIntervalMs: "--max-interval",
-  timeoutMs: "--timeout",
+  name: ["name", asText],
+  description: ["description", asText],
+  tags: ["tag", asWords],
+  url: ["url", asText],
+  method: ["method", asText],
+  headers: ["header"],
+  secretHeaders: ["secret-header"],
+  body: ["body"],
+  baselineCron: ["cron"],
+  baselineIntervalMs: ["every"],
+  timezone: ["timezone", asText],
+  windowMs: ["window", asSpan],
+  windowMode: ["window-mode", asText],
+  minIntervalMs: ["min-interval", orNone(asSpan)],
+  maxIntervalMs: ["max-interval", orNone(asSpan)],
+  timeoutMs: ["timeout", asSpan],
   maxExecutionTimeMs: null,
-  maxResponseSizeKb: "--max-response",
-  by: "--by",
-  successStatuses: "--success",
-  successBody: "--success-contains",
-  deadlineMs: "--deadline",
-  retry: "--retries",
-  autoPause: "--auto-pause",
-  maxRuns: "--max-runs",
-  endAt: "--end-at",
-  planner: "--planner",
+  maxResponseSizeKb: ["max-response", asKib],
+  by: ["by", asText],
+  successStatuses: ["success", asWords],
+  successBody: ["success-contains"],
+  deadlineMs: ["deadline", orNone(asSpan)],
+  retry: ["retries"],
+  autoPause: ["auto-pause"],
+  maxRuns: ["max-runs"],
+  endAt: ["end-at"],
+  planner: ["planner", orNone(asText)],
   fasterOnErrors: null,
-  notify: "--notify",
-} as const satisfies Readonly<Record<Field, string | null>>;
+  notify: ["notify"],
+} as const satisfies Readonly<Record<Field, readonly [option: string, read?: Reader] | null>>;
 
 export const FIELD_NAMES = Object.keys(OPTION_OF) as readonly Field[];
 
-const NONE = "none";
 const OF_JOB = "job";
-const KIB = 1024;
 const MOST_RETRIES = 1_000;
 const BODY_BYTES = 16 * 1024 * 1024;
 const SECRET_BYTES = 64 * 1024;
@@ -61,13 +72,8 @@ const SECRET_BYTES = 64 * 1024;
 /** `before`: what is changed; headers that it has already are kept beside those that are given. */
 export async function fieldsOf(args: ParsedArgs, io: CliIo, before: EndpointAnswer | null): Promise<Fields> {
   return {
-    ...textFields(args),
+    ...plainFields(args),
     ...baselineFields(args),
-    ...plannerField(args),
-    ...durationFields(args),
-    ...(args.text("tag") === undefined ? {} : { tags: wordsOf(args.text("tag") ?? "") }),
-    ...(args.text("success") === undefined ? {} : { successStatuses: wordsOf(args.text("success") ?? "") }),
-    ...sizeField(args),
     ...headerField(args, before),
     ...(await secretField(args, io, before)),
     ...(await bodyField(args, io)),
@@ -78,23 +84,13 @@ export async function fieldsOf(args: ParsedArgs, io: CliIo, before: EndpointAnsw
   };
 }
 
-const TEXT_FIELDS = [
-  ["name", "name"],
-  ["url", "url"],
-  ["method", "method"],
-  ["timezone", "timezone"],
-  ["window-mode", "windowMode"],
-  ["description", "description"],
-  ["by", "by"],
-] as const satisfies readonly (readonly [string, Field])[];
-
-function textFields(args: ParsedArgs): Fields {
-  return Object.fromEntries(
-    TEXT_FIELDS.flatMap(([option, field]) => {
-      const text = args.text(option);
-      return text === undefined ? [] : [[field, text] as const];
-    }),
-  );
+function plainFields(args: ParsedArgs): Fields {
+  const said = FIELD_NAMES.flatMap((field) => {
+    const [option = "", read] = OPTION_OF[field] ?? [];
+    const text = args.text(option);
+    return text === undefined || read === undefined ? [] : [[field, read(text, option)] as const];
+  });
+  return Object.fromEntries(said);
 }
 
 /** One takes the place of the other. */
@@ -104,34 +100,6 @@ function baselineFields(args: ParsedArgs): Fields {
   if (cron !== undefined) return { baselineCron: cron, baselineIntervalMs: null };
   if (every === undefined) return {};
   return { baselineCron: null, baselineIntervalMs: readAs("every", parseSpan(every)) };
-}
-
-function plannerField(args: ParsedArgs): Fields {
-  const planner = args.text("planner");
-  return planner === undefined ? {} : { planner: planner === NONE ? null : planner };
-}
-
-const DURATION_FIELDS = [
-  ["window", "windowMs", false],
-  ["min-interval", "minIntervalMs", true],
-  ["max-interval", "maxIntervalMs", true],
-  ["timeout", "timeoutMs", false],
-  ["deadline", "deadlineMs", true],
-] as const satisfies readonly (readonly [string, Field, boolean])[];
-
-function durationFields(args: ParsedArgs): Fields {
-  return Object.fromEntries(
-    DURATION_FIELDS.flatMap(([option, field, mayBeNone]) => {
-      const text = args.text(option);
-      if (text === undefined) return [];
-      return [[field, mayBeNone && text === NONE ? null : readAs(option, parseSpan(text))] as const];
-    }),
-  );
-}
-
-function sizeField(args: ParsedArgs): Fields {
-  const text = args.text("max-response");
-  return text === undefined ? {} : { maxResponseSizeKb: Math.ceil(readAs("max-response", parseSize(text)) / KIB) };
 }
 
 function headerField(args: ParsedArgs, before: EndpointAnswer | null): Fields {
@@ -262,10 +230,6 @@ function countOrNone(args: ParsedArgs, option: string, most: number): number | n
   return text === NONE ? null : countArg(args, option, 1, most, 1);
 }
 
-function wordsOf(text: string): readonly string[] {
-  return text.split(",").filter((word) => word !== "");
-}
-
 function readAs(option: string, read: Result<number, Problem>): number {
   if (read.ok) return read.value;
   throw usageError(`--${option}: ${read.error.message}`, read.error.hint);
@@ -274,7 +238,9 @@ function readAs(option: string, read: Result<number, Problem>): number {
 /** What is wrong with a field that an option has said, as the option. */
 export function refusedOption(problem: Problem): Error {
   const [field, ...rest] = problem.path;
-  const option = OPTION_OF[field as Field] ?? String(field ?? "");
+  const [name = "name"] = OPTION_OF[field as Field] ?? [];
+  // That of an endpoint that is made stands alone.
+  const option = name === "name" ? String(field ?? "") : `--${name}`;
   const inner = rest.length === 0 ? "" : `${rest.join(".")}: `;
   const isBackoff = field === "retry" && rest[0] === "backoffMs";
   return usageError(`${isBackoff ? "--backoff" : option}: ${isBackoff ? "" : inner}${problem.message}`, problem.hint);

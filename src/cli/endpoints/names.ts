@@ -2,6 +2,7 @@
  * What people call jobs and endpoints, as the daemon finds them: by id, by the name of a job, or as JOB/ENDPOINT. Names may
  * have slashes in them; where that leaves a choice, it is not made here.
  */
+import { ENDPOINT_ID, JOB_ID } from "../../core/endpoint/endpoint-name.js";
 import { nearest } from "../../core/job/suggest.js";
 import { ControlError } from "../../krond/control/client.js";
 import type { EndpointAnswer, JobAnswer } from "../../operations/endpoints/shapes.js";
@@ -9,8 +10,6 @@ import { OPERATION_LIMITS } from "../../operations/limits.js";
 import { usageError } from "../exit.js";
 import type { Ask } from "./tenant.js";
 
-const JOB_ID = /^job_[0-9a-z]{16}$/;
-const ENDPOINT_ID = /^ep_[0-9a-z]{16}$/;
 /** Of a name, and so of what is worth to be asked for. */
 const NAME_CHARS = 200;
 /** Names among which one that there is not is compared. */

@@ -145,7 +145,7 @@ function notYet(error: unknown): null {
   throw new CliError(EXIT_OF_RUN.unknown, `${error.message} before the run had ended`, "'kron runs' will tell");
 }
 
-export function endText({ status, httpStatus, durationMs, error }: RunAnswer): string {
+function endText({ status, httpStatus, durationMs, error }: RunAnswer): string {
   const answer = httpStatus === null ? "" : `, HTTP ${httpStatus}`;
   const took = durationMs === null ? "" : ` in ${tookText(durationMs)}`;
   return `${status}${answer}${took}${error === null ? "" : `: ${error.message}`}`;

@@ -10,7 +10,7 @@ import type { Peak, Series } from "../../core/forecast/series.js";
 import type { Contributors } from "../../core/forecast/top-contributors.js";
 import { formatInstant, SECOND_MS } from "../../core/time/instant.js";
 
-export const FORECAST_FORMAT = 1;
+const FORECAST_FORMAT = 1;
 
 export interface PeakReport {
   readonly start: string;
@@ -36,7 +36,7 @@ export interface GroupReport {
   readonly peak_start_without_windows: string | null;
 }
 
-export interface RunningReport {
+interface RunningReport {
   readonly peak: number;
   readonly peak_at: string | null;
   readonly skipped: number;
@@ -49,7 +49,7 @@ export interface OverlapReport {
   readonly without_windows: RunningReport;
 }
 
-export interface BucketReport {
+interface BucketReport {
   readonly start: string;
   readonly starts: number;
   readonly starts_without_windows: number;
@@ -87,7 +87,7 @@ export interface ForecastReport {
   readonly gate: GateReport | null;
 }
 
-export interface ReportOptions {
+interface ReportOptions {
   readonly top: number;
   readonly maxPeak: number | null;
   readonly engineVersion: string;

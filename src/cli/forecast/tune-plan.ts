@@ -28,7 +28,7 @@ export interface TuneWishes extends TuneOptions {
 }
 
 /** Why a job is left alone; `deadline`: it may be given a window, but not a longer one than its deadline. */
-export const REASONS = [
+const REASONS = [
   "suspended",
   "interval",
   "reboot",
@@ -41,7 +41,7 @@ export const REASONS = [
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-export interface FileChange {
+interface FileChange {
   readonly file: TuneFile;
   readonly edits: readonly TextEdit[];
   readonly changes: readonly (TuneChange & { readonly line: number })[];

@@ -12,12 +12,12 @@ import { type Paint, renderTable } from "../style.js";
 import { shownName } from "./names.js";
 import type { Reason, WrittenPlan } from "./tune-plan.js";
 
-export interface PeakAt {
+interface PeakAt {
   readonly starts: number;
   readonly start: string | null;
 }
 
-export interface ProposalReport {
+interface ProposalReport {
   readonly identity: string;
   readonly file: string;
   readonly line: number;
@@ -45,7 +45,7 @@ export interface TuneReport {
   readonly written: readonly string[];
 }
 
-export function diffOf({ files }: WrittenPlan): string {
+function diffOf({ files }: WrittenPlan): string {
   return files.map(({ file, edits }) => unifiedDiff(file.name, file.text, edits)).join("");
 }
 

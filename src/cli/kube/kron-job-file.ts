@@ -19,7 +19,7 @@ export interface LocatedKronJob extends LocatedJob {
 }
 
 /** In the place of the uid that only an API server gives. */
-export const NO_UID = "uid-unknown";
+const NO_UID = "uid-unknown";
 const FILE_NAME = /\.(ya?ml|json)$/;
 /** What a file of ours may hold in some text of its own. */
 const NAMED = /\bKronJob(?:List)?\b/;
@@ -48,7 +48,7 @@ async function fileText(path: string): Promise<string | null> {
 
 type Path = readonly (string | number)[];
 
-export function readKronJobs(file: string, text: string): ConfigReading {
+function readKronJobs(file: string, text: string): ConfigReading {
   const counter = new LineCounter();
   const jobs: LocatedKronJob[] = [];
   const problems: LocatedProblem[] = [];

@@ -13,7 +13,7 @@ import type { ParsedArgs } from "../args.js";
 import { CliError, EXIT, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
 
-export interface Target {
+interface Target {
   readonly namespace: string;
   readonly name: string;
   read(): Promise<KronJob>;

@@ -3,7 +3,7 @@ import { type EpochMs, parseInstant } from "../../core/time/instant.js";
 import type { HistoryWishes } from "../../operations/records/history.js";
 import type { AllHistoryPage, JobHistoryRow } from "../../operations/records/history-of-all.js";
 
-export type AskPage = (request: HistoryWishes & { readonly cursor: string | null }) => Promise<AllHistoryPage>;
+type AskPage = (request: HistoryWishes & { readonly cursor: string | null }) => Promise<AllHistoryPage>;
 
 export async function newestOf(limit: number, wishes: HistoryWishes, ask: AskPage): Promise<readonly JobHistoryRow[]> {
   let rows: JobHistoryRow[] = [];

@@ -33,7 +33,7 @@ export async function* livePages(
   } while (after !== null);
 }
 
-export type OnAbsent = (nodes: readonly string[]) => void;
+type OnAbsent = (nodes: readonly string[]) => void;
 
 function rowsOf({ rows }: ListPage): readonly JobStatus[] {
   return rows.map((row) => ({ ...UNTOLD, ...row }));

@@ -8,14 +8,14 @@ import { KRON } from "../commands/index.js";
 import { KROND } from "../commands/krond/index.js";
 import { escaped, paragraphs } from "./roff.js";
 
-export interface ManPage {
+interface ManPage {
   /** Such as `kron-next.1`. */
   readonly file: string;
   readonly text: string;
 }
 
 /** What there is to say of a program. */
-export interface Manual {
+interface Manual {
   readonly name: string;
   readonly summary: string;
   readonly version: string;
@@ -40,7 +40,7 @@ const FILES: readonly (readonly [file: string, meaning: string])[] = [
   ["/var/lib/krond, $XDG_STATE_HOME/krond", "the state directory, where neither --state nor KRON_STATE names another"],
 ];
 
-export function programPage({ name, summary, version, commands }: Manual): ManPage {
+function programPage({ name, summary, version, commands }: Manual): ManPage {
   const text = [
     header(name, version),
     section("NAME", `${escaped(name)} \\- ${escaped(withoutName(summary, name))}`),

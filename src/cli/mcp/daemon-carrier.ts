@@ -15,7 +15,7 @@ import { CliError } from "../exit.js";
 import type { CliIo } from "../io.js";
 import { storePorts } from "../offline.js";
 
-export interface Speaking {
+interface Speaking {
   readonly stateDirectory: string;
   readonly scope: Scope;
   readonly tenant: string;

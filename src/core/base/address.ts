@@ -4,7 +4,7 @@
  */
 
 /** Four bytes, or sixteen. */
-export type AddressBytes = readonly number[];
+type AddressBytes = readonly number[];
 
 export interface AddressRange {
   readonly bytes: AddressBytes;

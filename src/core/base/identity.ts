@@ -3,7 +3,7 @@ import { LIMITS } from "./limits.js";
 import type { Problem, TextSpan } from "./problem.js";
 
 /** Identities that begin so are made by Kron itself, for crontab lines and endpoints. */
-export const RESERVED_PREFIXES = ["crontab:", "endpoint:"] as const;
+const RESERVED_PREFIXES = ["crontab:", "endpoint:"] as const;
 
 /** Of a job that is no job of a configuration: it is defined and removed one by one, through the API. */
 export function isEndpoint(identity: string): boolean {

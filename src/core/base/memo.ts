@@ -1,4 +1,4 @@
-export interface MemoBounds {
+interface MemoBounds {
   readonly entries: number;
   /** Longer texts are read again each time rather than kept. */
   readonly chars: number;

@@ -1,7 +1,8 @@
 /** Which reader reads which file, by its name. */
 import { LIMITS } from "../base/limits.js";
-import { readJsonLinesConfig } from "./line/json-lines.js";
-import { readKronConfig } from "./line/kron-line.js";
+import { readJsonLine } from "./line/json-lines.js";
+import { readKronLine } from "./line/kron-line.js";
+import { readLines } from "./line/lines.js";
 import type { ConfigReading } from "./located.js";
 import { readYamlConfig, type YamlOptions } from "./yaml/reader.js";
 
@@ -21,7 +22,7 @@ export function configFileLimit(format: ConfigFormat): number {
 }
 
 /** What a text alone does not say: only YAML files have calendars, and they may name files of dates. */
-export type TextOptions = Pick<YamlOptions, "calendarFiles" | "against">;
+type TextOptions = Pick<YamlOptions, "calendarFiles" | "against">;
 
 export function readConfigText(
   format: ConfigFormat,
@@ -30,6 +31,6 @@ export function readConfigText(
   options: TextOptions = {},
 ): ConfigReading {
   if (format === "yaml") return readYamlConfig(file, text, options);
-  const read = format === "kron" ? readKronConfig : readJsonLinesConfig;
-  return read(file, text, undefined, options.against);
+  const read = format === "kron" ? readKronLine : readJsonLine;
+  return readLines(file, text, read, options.against);
 }

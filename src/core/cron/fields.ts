@@ -4,7 +4,7 @@ import { daysInMonth } from "../time/civil.js";
 export const CRON_FIELD_NAMES = ["minute", "hour", "day", "month", "weekday"] as const;
 export type CronFieldName = (typeof CRON_FIELD_NAMES)[number];
 
-export interface ValueRange {
+interface ValueRange {
   readonly min: number;
   readonly max: number;
 }

@@ -63,7 +63,7 @@ function refuse(code: Problem["code"], message: string, span: TextSpan, hint: st
 }
 
 /** What a time means in a zone. */
-export interface OneTimeReading {
+interface OneTimeReading {
   /** When the clocks there show it, oldest first; empty where a clock change leaves it out. */
   readonly shownAt: readonly EpochMs[];
   /** The first instant after the clock change that leaves it out; null: none does. */

@@ -10,8 +10,8 @@ const MINUTES_PER_DAY = 1440;
 const FIRST_MINUTE = FIRST_DAY * MINUTES_PER_DAY;
 
 /** Results of a search that found nothing; both lie outside every supported wall minute. */
-export const NO_NEXT = 0x7fffffff;
-export const NO_PREVIOUS = -0x80000000;
+const NO_NEXT = 0x7fffffff;
+const NO_PREVIOUS = -0x80000000;
 
 /** Seven bits repeated over a month. */
 const EVERY_WEEK = 0x10204081;

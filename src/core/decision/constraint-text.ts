@@ -21,8 +21,6 @@ import { type Piece, problem, quote, split, splitOnce } from "./constraint/piece
 import { CLAUSE_WORDS, CONSTRAINT_KINDS } from "./constraint/table.js";
 import type { Clause } from "./rule.js";
 
-export { RANGES_PER_CLAUSE } from "./constraint/kind.js";
-
 /** `calendars` are those that may be called by their names alone. */
 export function parseConstraintText(
   text: string,

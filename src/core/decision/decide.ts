@@ -7,7 +7,7 @@ import { periodKey, seedHash } from "./seed.js";
 import { candidateSecond } from "./window.js";
 
 /** Where a decision began: everything that is known before the first draw. */
-export type DecisionStart = Pick<
+type DecisionStart = Pick<
   Decision,
   "nominalAt" | "periodId" | "periodKey" | "windowStartAt" | "windowEndAt" | "seedHash"
 >;

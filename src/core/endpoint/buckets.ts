@@ -31,7 +31,7 @@ export interface Bucket {
 /** Ascending by index, empty stretches left out. */
 export type Ring = readonly Bucket[];
 
-export const NO_COUNTS: Bucket["counts"] = Object.freeze({
+const NO_COUNTS: Bucket["counts"] = Object.freeze({
   success: 0,
   failure: 0,
   timeout: 0,

@@ -1,6 +1,9 @@
 /** What an endpoint is called: by its tenant, its job and itself (S37). Tenants have names, the others numbers of their own. */
 const ENDPOINT = /^endpoint:([a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?)\/(job_[0-9a-z]{16})\/(ep_[0-9a-z]{16})$/;
 
+export const JOB_ID = /^job_[0-9a-z]{16}$/;
+export const ENDPOINT_ID = /^ep_[0-9a-z]{16}$/;
+
 /** The tenant that is there for those who need no other. */
 export const DEFAULT_TENANT = "default";
 

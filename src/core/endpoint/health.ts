@@ -90,7 +90,7 @@ export const WINDOWS = {
   "24h": { lengthMs: DAY_MS, grain: HOURS },
   "30d": { lengthMs: 30 * DAY_MS, grain: DAYS },
 } as const satisfies Readonly<Record<string, { readonly lengthMs: number; readonly grain: Grain }>>;
-export type WindowName = keyof typeof WINDOWS;
+type WindowName = keyof typeof WINDOWS;
 export const WINDOW_NAMES = Object.keys(WINDOWS) as readonly WindowName[];
 
 export interface HealthView {

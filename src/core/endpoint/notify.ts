@@ -63,7 +63,7 @@ const TOLD_RULE = z.strictObject({
 
 export type NotifyWish = z.output<typeof WISHED_RULE>;
 export type KeptNotify = z.output<typeof KEPT_RULE>;
-export type ToldNotify = z.output<typeof TOLD_RULE>;
+type ToldNotify = z.output<typeof TOLD_RULE>;
 
 export const NOTIFY_KEPT = z.array(KEPT_RULE).max(LIMITS.endpointNotifyRules);
 export const NOTIFY_WISHED = z.array(WISHED_RULE).max(LIMITS.endpointNotifyRules);

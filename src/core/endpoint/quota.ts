@@ -42,7 +42,7 @@ export const NO_USE: QuotaState = Object.freeze({
   plannerTokens: 0,
 });
 
-export type RefusedQuota = "rate" | "month" | "planner_calls" | "planner_tokens";
+type RefusedQuota = "rate" | "month" | "planner_calls" | "planner_tokens";
 
 export interface QuotaRefusal {
   readonly ok: false;
@@ -51,7 +51,7 @@ export interface QuotaRefusal {
   readonly retryAt: EpochMs;
 }
 
-export type Taken = { readonly ok: true; readonly state: QuotaState } | QuotaRefusal;
+type Taken = { readonly ok: true; readonly state: QuotaState } | QuotaRefusal;
 
 const US_PER_MS = 1_000;
 const US_PER_MINUTE = MINUTE_MS * US_PER_MS;
@@ -93,7 +93,7 @@ export interface PlannerReservation {
   readonly tokens: number;
 }
 
-export type Reserved =
+type Reserved =
   | { readonly ok: true; readonly state: QuotaState; readonly reservation: PlannerReservation }
   | QuotaRefusal;
 

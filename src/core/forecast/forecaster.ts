@@ -18,7 +18,7 @@ import { isTooManyGroups, type Peak, Series } from "./series.js";
 import { type ForecastStanding, isHinted, isPausedNow } from "./standing.js";
 import { visitStarts } from "./starts.js";
 
-export interface ForecastOptions {
+interface ForecastOptions {
   readonly by: Grouping;
   /** Whether runs at once are asked for: then `add` is told how long runs take. */
   readonly hasDurations: boolean;
@@ -33,7 +33,7 @@ export interface GroupRow {
   readonly peakWithoutWindows: Peak;
 }
 
-export interface ForecastOverlap {
+interface ForecastOverlap {
   readonly chosen: Overlap;
   readonly nominal: Overlap;
   /** Jobs of which it is known, or assumed, how long their runs take. */
@@ -71,7 +71,7 @@ export interface PastRuns {
 }
 
 /** Jobs whose state had a say. */
-export interface StateUse {
+interface StateUse {
   readonly paused: number;
   readonly hinted: number;
   /** Intervals, and schedules with bounds, that count from a run that is on record. */

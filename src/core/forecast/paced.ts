@@ -48,7 +48,7 @@ export function visitPaced(
   }
 }
 
-export interface PacedStart {
+interface PacedStart {
   /** Of a period its nominal time, of a slot its instant. */
   readonly nominalAt: EpochMs;
   readonly at: EpochMs;

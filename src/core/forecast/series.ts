@@ -12,7 +12,7 @@ export interface Peak {
 }
 
 /** What one group contributes to one series. */
-export interface GroupLoad {
+interface GroupLoad {
   readonly starts: number;
   readonly peak: Peak;
 }

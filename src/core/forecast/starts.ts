@@ -95,7 +95,7 @@ export function visitStarts(
  * S11: where a clock change makes windows overlap, the newer period waits until the older is handled. Periods before the
  * first one here are settled before `fromAt`, so that they hold up nothing that counts.
  */
-export function visitPeriods(compiled: CompiledRule, fromAt: EpochMs, toAt: EpochMs, visit: PeriodVisitor): void {
+function visitPeriods(compiled: CompiledRule, fromAt: EpochMs, toAt: EpochMs, visit: PeriodVisitor): void {
   const { schedule, frame, leadMs } = compiled;
   const firstAt = fromAt + leadMs - frame.spanSeconds * SECOND_MS;
   // Without a window and constraints the decision is the nominal time: no need to draw the seed of it.

@@ -4,7 +4,7 @@
  */
 import { FORECAST_LIMITS } from "./horizon.js";
 
-export interface Contributor {
+interface Contributor {
   readonly name: string;
   readonly starts: number;
 }

@@ -12,7 +12,7 @@ export interface HintsInForce {
   readonly oneshot: { readonly nextRunAt: EpochMs; readonly expiresAt: EpochMs } | null;
 }
 
-export interface OccasionInput {
+interface OccasionInput {
   /** The interval of a job without a cron schedule; null: it has none. */
   readonly everyMs: number | null;
   readonly minMs: number | null;

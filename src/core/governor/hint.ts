@@ -34,7 +34,7 @@ export interface HintWish {
 }
 
 /** How long a one-shot stays good when nobody says it. */
-export const ONESHOT_TTL_MS = HOUR_MS;
+const ONESHOT_TTL_MS = HOUR_MS;
 
 /** Every problem has the field in its path. A hint that is refused changes nothing. `by`: who wants it, as far as it is known. */
 export function readHint(wish: HintWish, now: EpochMs, by?: string): Result<Hint, readonly Problem[]> {

@@ -6,7 +6,7 @@
  */
 import { err, ok, type Result } from "../base/result.js";
 
-export interface EnvFileProblem {
+interface EnvFileProblem {
   /** From 1. */
   readonly line: number;
   readonly message: string;

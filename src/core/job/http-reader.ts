@@ -9,7 +9,7 @@ import type { RawJob } from "./shape.js";
 import { formatSize, parseSize } from "./size.js";
 import { readStatuses } from "./status-reader.js";
 
-export const HTTP_TIMEOUT_MS = 30_000;
+const HTTP_TIMEOUT_MS = 30_000;
 
 type RawHttp = NonNullable<RawJob["http"]>;
 

@@ -9,7 +9,7 @@ import { quote } from "./issues.js";
 import { durationOf, take, twice } from "./reading.js";
 import type { PartialRawJob } from "./shape.js";
 
-export const POLICY_DEFAULTS: Policy = Object.freeze({
+const POLICY_DEFAULTS: Policy = Object.freeze({
   concurrency: "allow",
   deadlineMs: 0,
   suspend: false,

@@ -46,7 +46,7 @@ export function definitionToRaw(definition: JobDefinition): RawJob {
 }
 
 /** As people write it. */
-export function formatDeadline(deadlineMs: DeadlineMs): string {
+function formatDeadline(deadlineMs: DeadlineMs): string {
   return deadlineMs === WINDOW_DEADLINE ? WINDOW_DEADLINE : formatDuration(deadlineMs);
 }
 

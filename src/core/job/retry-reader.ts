@@ -12,7 +12,7 @@ import { oneOf } from "./suggest.js";
 type RawRetry = NonNullable<PartialRawJob["retry"]>;
 
 /** What is seen to have failed. A run that nobody saw the end of may have succeeded: that is to be asked for. */
-export const RETRY_DEFAULTS = {
+const RETRY_DEFAULTS = {
   backoffMs: 30_000,
   maxBackoffMs: 600_000,
   on: ["exit", "timeout", "answered", "failed"],

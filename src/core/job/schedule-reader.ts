@@ -17,9 +17,9 @@ import { zoneOf } from "../time/zone.js";
 import { take } from "./reading.js";
 import type { PartialRawJob } from "./shape.js";
 
-export type ScheduleKind = "cron" | "once" | "interval" | "reboot";
+type ScheduleKind = "cron" | "once" | "interval" | "reboot";
 
-export interface KnownSchedule {
+interface KnownSchedule {
   readonly text: string;
   readonly kind: ScheduleKind;
   /** S11: Infinity where there is at most one nominal time. */

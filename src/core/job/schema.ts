@@ -20,7 +20,6 @@ import { DEFAULTS_SHAPE, JOB_SHAPE, PARTIAL_JOB_SHAPE, type PartialRawJob } from
 import { readStop, withStop } from "./stop-reader.js";
 import { readTarget } from "./target-reader.js";
 
-export type { JobDefaults } from "./defaults.js";
 export { canonicalDefinitionText, canonicalRuleText, definitionToRaw } from "./raw.js";
 export type { ReadOptions } from "./rule-reader.js";
 export type { RawDefaults, RawJob } from "./shape.js";

@@ -33,7 +33,7 @@ function clauses(description: string): z.ZodUnion<readonly [z.ZodString, z.ZodAr
 }
 
 /** A distribution as it is written: what its parameters may be, the table of distributions says. */
-export type RawDistribution =
+type RawDistribution =
   | DistributionName
   | { readonly name: DistributionName; readonly [parameter: string]: string | number | undefined };
 
@@ -57,14 +57,14 @@ const PARAMETRISED = parameterForms().map(([name, forms]) => {
   return z.strictObject({ name: z.literal(name), ...Object.fromEntries(parameters) });
 });
 
-export const DISTRIBUTION_SHAPE: z.ZodType<RawDistribution, RawDistribution> = z
+const DISTRIBUTION_SHAPE: z.ZodType<RawDistribution, RawDistribution> = z
   .union([
     z.enum(DISTRIBUTION_NAMES),
     z.discriminatedUnion("name", PARAMETRISED as [(typeof PARAMETRISED)[number], ...typeof PARAMETRISED]),
   ])
   .meta({ description: "How likely each moment of the window is; uniform by default." });
 
-export const OUTPUT_SHAPE = z
+const OUTPUT_SHAPE = z
   .strictObject({
     file: z.boolean().meta({ description: "true: the same as to: file." }).optional(),
     to: z
@@ -222,7 +222,7 @@ const maxActive = z
   .max(LIMITS.maxActive)
   .meta({ description: "With concurrency allow: how many runs may be active at once; unbounded by default." });
 
-export const POLICY_SHAPE = z
+const POLICY_SHAPE = z
   .strictObject({
     concurrency: z
       .enum(["allow", "forbid", "replace"])

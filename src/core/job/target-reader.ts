@@ -12,7 +12,7 @@ import { byteLength, readTimeout, take, twice } from "./reading.js";
 import type { PartialRawJob } from "./shape.js";
 import { parseSize } from "./size.js";
 
-export const OUTPUT_DEFAULTS: OutputRule = Object.freeze({
+const OUTPUT_DEFAULTS: OutputRule = Object.freeze({
   to: "file",
   maxBytes: 10_000_000,
   keep: 10,

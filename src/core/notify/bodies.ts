@@ -25,7 +25,7 @@ export function headline(message: Message, labelOf: (identity: string) => string
   return `${labelOf(identity)} ${WORDS[event]}${detail}`;
 }
 
-export interface MailPlace {
+interface MailPlace {
   readonly host: string;
   readonly user: string;
   readonly from: string | null;

@@ -15,7 +15,7 @@ import {
 import type { LedgerFact } from "../state/facts.js";
 import { type EpochMs, formatInstant } from "../time/instant.js";
 
-export type TroubleKind = "failure" | "missed" | "late";
+type TroubleKind = "failure" | "missed" | "late";
 
 /** What a job is in until a run of it succeeds. */
 export interface Trouble {
@@ -34,7 +34,7 @@ interface Counted {
 }
 
 /** For how many failed runs in a row somebody waits who is told of them. */
-export interface Wait {
+interface Wait {
   readonly failures: number;
   /** Whoever is told that the job is late knows earlier than others who wait for as many. */
   readonly name: string;

@@ -21,7 +21,7 @@ export interface MissedCause {
   readonly lost?: LostTime;
 }
 
-export interface MissedFacts {
+interface MissedFacts {
   /** S20: the last second at which it was on time. */
   readonly limitAt: EpochMs;
   /** What stood in the way when a start was last tried; null: none failed. */
@@ -48,7 +48,7 @@ function lostOver(lost: readonly LostTime[], limitAt: EpochMs): LostTime | null 
 }
 
 /** What goes on record of periods that were passed over. */
-export interface GapCause {
+interface GapCause {
   readonly reason: GapReason;
   /** Of time that was lost. */
   readonly lost?: LostTime;

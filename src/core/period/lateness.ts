@@ -11,7 +11,7 @@ export function isPast(limitAt: EpochMs, now: EpochMs): boolean {
 }
 
 /** S19: a restart takes less. */
-export const LEAST_WINDOW_DEADLINE_MS = MINUTE_MS;
+const LEAST_WINDOW_DEADLINE_MS = MINUTE_MS;
 
 /** S19: how late a period may start. `window` is what is left of its window, and a minute at least. */
 export function deadlineMsOf(deadlineMs: DeadlineMs, chosen: ChosenInWindow | null): number {
@@ -49,8 +49,8 @@ export function startLimitAfterReplace(startByAt: EpochMs, goneAt: EpochMs, star
   return Math.max(startByAt, floorToSecond(goneAt) + startGraceMs);
 }
 
-export const RETRY_FIRST_MS = SECOND_MS;
-export const RETRY_LONGEST_MS = 60 * SECOND_MS;
+const RETRY_FIRST_MS = SECOND_MS;
+const RETRY_LONGEST_MS = 60 * SECOND_MS;
 
 /** 1 s doubling to 60 s. `failures` counts what has failed so far, the latest included. */
 export function retryDelayMs(failures: number): number {

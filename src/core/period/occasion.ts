@@ -8,10 +8,10 @@ import type { Clamp } from "../governor/governor.js";
 import { type EpochMs, formatInstant } from "../time/instant.js";
 
 /** Slots that the job plans for itself, beside the periods of its schedule. */
-export const SLOT_SOURCES = ["interval", "hint-interval", "hint-oneshot", "retry", "reboot"] as const;
+const SLOT_SOURCES = ["interval", "hint-interval", "hint-oneshot", "retry", "reboot"] as const;
 export type SlotSource = (typeof SLOT_SOURCES)[number];
 /** Slots that somebody asks for: now, whatever the job has planned. */
-export const ASKED_SOURCES = ["manual"] as const;
+const ASKED_SOURCES = ["manual"] as const;
 export type AskedSource = (typeof ASKED_SOURCES)[number];
 export type OccasionSource = "cron" | SlotSource | AskedSource;
 

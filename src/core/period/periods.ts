@@ -31,7 +31,7 @@ export function closingAt(compiled: CompiledRule, nominalAt: EpochMs): EpochMs {
 }
 
 /** What is known of a job when its next period is looked for. */
-export interface PeriodMarks {
+interface PeriodMarks {
   /** `LastHandledPeriodID` as an instant; null: nothing was handled yet. */
   readonly lastHandledAt: EpochMs | null;
   /** S14: first sight, or the last change of the scheduling rule; null: not known. */
@@ -53,7 +53,7 @@ export interface PeriodGap {
   readonly isCountExact: boolean;
 }
 
-export interface PeriodPlan {
+interface PeriodPlan {
   /** The period to evaluate now or to wait for; null when the schedule has none left. */
   readonly liveAt: EpochMs | null;
   readonly gap: PeriodGap | null;

@@ -68,7 +68,7 @@ export interface Circumstances {
 
 export const USUAL: Circumstances = { startGraceMs: 60_000, heldUntilAt: null, successorDueAt: null };
 
-export type IdleReason =
+type IdleReason =
   | "already_handled"
   | "suspended"
   | "paused"

@@ -15,17 +15,17 @@ export const MISSED_REASONS = [
   "clock_jump",
   "paused",
 ] as const;
-export type PlainMissedReason = (typeof MISSED_REASONS)[number];
+type PlainMissedReason = (typeof MISSED_REASONS)[number];
 
 export const NOT_STARTED = "not_started:";
 /** S24: a start was tried, and this is what stood in its way. */
-export type NotStartedReason = `${typeof NOT_STARTED}${ErrorCode}`;
+type NotStartedReason = `${typeof NOT_STARTED}${ErrorCode}`;
 export type MissedReason = PlainMissedReason | NotStartedReason;
 
 /** Runs that go on are what kept it from running. */
-export const CONCURRENCY_REASONS = ["concurrency_forbid", "too_many_active"] as const;
+const CONCURRENCY_REASONS = ["concurrency_forbid", "too_many_active"] as const;
 /** It was due when what is on record may have been lost. */
-export const FENCE_REASONS = ["state_recovered", "failover_fenced"] as const;
+const FENCE_REASONS = ["state_recovered", "failover_fenced"] as const;
 export type FenceReason = (typeof FENCE_REASONS)[number];
 export const SKIPPED_REASONS = [...CONCURRENCY_REASONS, ...FENCE_REASONS] as const;
 export type SkippedReason = (typeof SKIPPED_REASONS)[number];
@@ -39,7 +39,7 @@ export const OTHER_REASONS = ["rewound", "before_definition"] as const;
 
 type PlainReason = PlainMissedReason | SkippedReason | (typeof OTHER_REASONS)[number];
 
-export const REASON_TEXTS: Readonly<Record<PlainReason, string>> = {
+const REASON_TEXTS: Readonly<Record<PlainReason, string>> = {
   deadline: "its deadline had passed when it could be judged",
   late_start: "its start took longer than the deadline and the grace for starting allow",
   superseded: "the next period came before it could be started",
@@ -57,7 +57,7 @@ export const REASON_TEXTS: Readonly<Record<PlainReason, string>> = {
   before_definition: "it was due before the definition came into force",
 };
 
-export const GAP_TEXTS: Readonly<Record<GapReason, string>> = {
+const GAP_TEXTS: Readonly<Record<GapReason, string>> = {
   hinted: "a hint stood in for the schedule",
   paused: "the job was paused",
   down: "the daemon was down",

@@ -14,7 +14,7 @@ const AFTER_RULE = ',"policy":{';
 const SUSPEND = ',"suspend":';
 
 /** A canonical text, taken apart without parsing it. */
-export interface CanonicalParts {
+interface CanonicalParts {
   /** The canonical text of the scheduling rule. */
   readonly ruleText: string;
   /** The same from the schedule on, without the identity: what jobs have in common. */

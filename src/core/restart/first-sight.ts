@@ -20,7 +20,7 @@ export interface FirstSight {
   readonly wakeAt: EpochMs | null;
 }
 
-export interface FirstSightRule {
+interface FirstSightRule {
   readonly compiled: CompiledRule;
   readonly definitionHash: string;
   readonly isSuspended: boolean;

@@ -63,7 +63,7 @@ export function glanceOf(rule: GlanceRule, document: StateDocument, isExpected: 
   return { ...planned, ...pastOf(History, isExpected), isRunning, outcome, hasStartFailure };
 }
 
-export type PlannedGlance = Pick<Glance, "isSuspended" | "pausedUntilAt" | "nextAt" | "isLoose">;
+type PlannedGlance = Pick<Glance, "isSuspended" | "pausedUntilAt" | "nextAt" | "isLoose">;
 
 /** Of a period that nothing holds. */
 function plainGlance(live: CronOccasion | null): PlannedGlance {
@@ -79,7 +79,7 @@ export function plannedGlance(rule: GlanceRule, standing: JobStanding, now: Epoc
   return { isSuspended, pausedUntilAt: null, nextAt: shownAt(occasion), isLoose };
 }
 
-export interface NextShown {
+interface NextShown {
   readonly occasion: Occasion | null;
   readonly isLoose: boolean;
 }

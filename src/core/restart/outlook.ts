@@ -21,7 +21,7 @@ import {
 import { isRetryWanted } from "../period/retried.js";
 import type { EpochMs } from "../time/instant.js";
 
-export type Outlook =
+type Outlook =
   /** Nothing is to be judged or written now; but for `passed`, when that is news. */
   | {
       readonly kind: "rest";

@@ -11,7 +11,7 @@ import { endingOf, isRun, timesOf } from "../state/past-runs.js";
 import { hasUsualSuccess, newestEntryText } from "./cut.js";
 import { expectedBy, type IsExpected, NEVER_RAN, type Past, pastOf } from "./glance.js";
 
-export interface PastTexts {
+interface PastTexts {
   /** Of the document. */
   readonly key: string;
   readonly documentText: string;

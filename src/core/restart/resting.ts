@@ -82,7 +82,7 @@ export interface PlannedRow {
   readonly trouble: Trouble | null;
 }
 
-export interface Trouble {
+interface Trouble {
   readonly code: ErrorCode;
   readonly message: string;
 }

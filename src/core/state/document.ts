@@ -70,7 +70,7 @@ export interface RetryState {
 }
 
 /** S44: the newest boot of the machine that the job was told of. */
-export interface BootState {
+interface BootState {
   readonly ID: string;
   /** What is due of it, and since when. Absent: nothing is, any more. */
   readonly Due?: { readonly Slot: string; readonly Since: string };

@@ -209,7 +209,7 @@ export interface EndingFields {
   readonly condition?: string;
 }
 
-export interface TimingFields {
+interface TimingFields {
   readonly dns_ms: number | null;
   readonly connect_ms: number | null;
   readonly tls_ms: number | null;

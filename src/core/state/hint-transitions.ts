@@ -74,7 +74,7 @@ export function isOneshotOf({ Hints }: StateDocument, hintedAt: EpochMs): boolea
   return Hints?.Oneshot !== undefined && oneshotOf(Hints.Oneshot).nextRunAt <= hintedAt;
 }
 
-export interface HintsLeft {
+interface HintsLeft {
   /** Absent: none. */
   readonly left: HintsInForce | undefined;
   /** When those that are left out ended; null: there is none to end. */

@@ -16,13 +16,13 @@ import { type Ending, isSuccess } from "./ending.js";
 export const RETRY_SOURCE = "retry";
 
 /** Of attempts: the period (or the slot of the boot) that it is of, and the how manieth it is, from 1. */
-export interface AttemptOf {
+interface AttemptOf {
   readonly periodId: string;
   readonly attempt: number;
 }
 
 /** null: no attempt of a period, but a run that something else asked for. */
-export function attemptOf({ PeriodID, Source, RetryOf, Attempt }: ActiveState): AttemptOf | null {
+function attemptOf({ PeriodID, Source, RetryOf, Attempt }: ActiveState): AttemptOf | null {
   if (Source === undefined || Source === REBOOT_SOURCE) return { periodId: PeriodID, attempt: 1 };
   if (Source !== RETRY_SOURCE || RetryOf === undefined || Attempt === undefined) return null;
   return { periodId: RetryOf, attempt: Attempt };
@@ -75,7 +75,7 @@ export function isRetried({ on }: RetryRule, ending: Ending): boolean {
 }
 
 /** How it failed; null: it did not, or it was made to end. */
-export function causeOf(ending: Ending): RetryCause | null {
+function causeOf(ending: Ending): RetryCause | null {
   if (isSuccess(ending) || ending.reason === "cancelled" || ending.reason === "replaced") return null;
   switch (ending.kind) {
     case "exited":

@@ -3,7 +3,7 @@
  * allocates, except where a date in parts is asked for, and none knows of time zones.
  */
 
-export interface CivilDate {
+interface CivilDate {
   readonly year: number;
   /** 1-12. */
   readonly month: number;
@@ -11,7 +11,7 @@ export interface CivilDate {
   readonly day: number;
 }
 
-export interface IsoWeek {
+interface IsoWeek {
   /** The year the week belongs to, which near January 1 may differ from the date's own. */
   readonly year: number;
   /** 1-53. */

@@ -18,8 +18,7 @@ export interface MomentFrame {
 
 /** Longest text that is looked at. */
 const MOMENT_CHARS = 64;
-export const MOMENT_HINT =
-  "write 2h, 7d, 09:00, tomorrow, fri 18:00, 2026-11-19, 2026-11-19T09:00 or 2026-11-19T09:00:00Z";
+const MOMENT_HINT = "write 2h, 7d, 09:00, tomorrow, fri 18:00, 2026-11-19, 2026-11-19T09:00 or 2026-11-19T09:00:00Z";
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const WITHOUT_SECONDS = /^(\d{4}-\d{2}-\d{2}t\d{2}:\d{2})(z|[+-]\d{2}:\d{2})$/;
@@ -135,7 +134,7 @@ function timeOf(word: string): number | null {
 }
 
 /** What a wall showed: the first time it did; where a clock change left it out, the first instant after that. */
-export function wallInstant(zone: Zone, wallMs: number): EpochMs {
+function wallInstant(zone: Zone, wallMs: number): EpochMs {
   const [before, after] = [zone.offsetMsAt(wallMs - DAY_MS), zone.offsetMsAt(wallMs + DAY_MS)];
   for (const offsetMs of [before, after]) {
     if (zone.offsetMsAt(wallMs - offsetMs) === offsetMs) return wallMs - offsetMs;

@@ -15,7 +15,7 @@ const Temporal: TemporalApi = (globalThis as { Temporal?: TemporalApi }).Tempora
  */
 const STRIDE_MS = 730 * DAY_MS;
 
-export interface OffsetChange {
+interface OffsetChange {
   /** The first instant with the new offset. */
   readonly at: EpochMs;
   readonly offsetMs: number;

@@ -7,7 +7,7 @@ export function nobodyNow({ unserved = null }: Pick<WhyFacts, "unserved">): stri
   return unserved === null ? "no daemon runs" : `no node looks after it now (pool ${unserved})`;
 }
 
-export interface Absence {
+interface Absence {
   readonly text: string;
   /** The last sign of life before it; null: there is none. */
   readonly from: EpochMs | null;

@@ -10,7 +10,7 @@ import type { Finding, WhyFacts } from "./facts.js";
 import type { BootEntry, RunEntry, SlotEntry } from "./records.js";
 import { runText } from "./texts.js";
 
-export interface BootFinding {
+interface BootFinding {
   /** Of the boot that the answer is about. */
   readonly slotAt: EpochMs;
   readonly finding: Finding;

@@ -65,7 +65,7 @@ export interface SlotEntry {
 }
 
 /** S46: what was due outside the schedule, and could not be started from then on. */
-export interface StartFailureEntry {
+interface StartFailureEntry {
   readonly kind: "start_failed";
   readonly at: EpochMs;
   readonly source: string;
@@ -106,7 +106,7 @@ export interface PauseEntry {
   readonly by?: string;
 }
 
-export interface ResumeEntry {
+interface ResumeEntry {
   readonly kind: "resumed";
   readonly at: EpochMs;
 }
@@ -136,7 +136,7 @@ export type LedgerEntry =
   | StartFailureEntry
   | BootEntry;
 
-export interface RawRecord {
+interface RawRecord {
   readonly at: EpochMs;
   readonly kind: string;
   readonly text: string;

@@ -53,7 +53,7 @@ export interface ApplyReport {
 }
 
 /** What became of it, and what it was compared with in the end. */
-export interface Outcome {
+interface Outcome {
   readonly compared: Comparison;
   readonly report: ApplyReport;
 }

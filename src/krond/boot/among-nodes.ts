@@ -19,7 +19,7 @@ import type { Shared } from "./shared.js";
 
 const ANSWERED_WITHIN_MS = 3 * SECOND_MS;
 
-export interface AmongPorts {
+interface AmongPorts {
   readonly shared: Pick<Shared, "member" | "cursorKey" | "time">;
   readonly mailbox: Pick<Mailbox, "ask">;
   readonly events: EventFeed;

@@ -24,7 +24,7 @@ export interface BootNote {
 }
 
 /** S5. */
-export interface ZoneDataChange {
+interface ZoneDataChange {
   readonly from: string;
   readonly to: string;
   readonly zones: readonly string[];

@@ -20,7 +20,7 @@ const SYSTEMCTL_MS = 2_000;
 const OWN_GROUP = /^0::(\/.*)$/m;
 const UNIFIED_MOUNT = /^\S+ (\S+) cgroup2 /m;
 
-export const LINUX_CGROUPS: CgroupSystem = {
+const LINUX_CGROUPS: CgroupSystem = {
   ownGroups: "/proc/self/cgroup",
   mounts: "/proc/self/mounts",
   isDelegated: (unit) => {

@@ -1,7 +1,7 @@
 /** What the daemon keeps of endpoints beside their jobs: how they have been doing, what tenants have used, and the key of secrets. */
 import type { Clock } from "../../actors/clock.js";
 import { SharedQuotas } from "../../actors/cluster/shared-quotas.js";
-import { LazySecretBox, type Sealer } from "../../actors/dispatcher/seal.js";
+import { LazySecretBox, type Sealer, secretBoxIn } from "../../actors/dispatcher/seal.js";
 import type { Environment } from "../../actors/dispatcher/secrets.js";
 import { HealthBook } from "../../actors/endpoints/health-book.js";
 import { QuotaBook } from "../../actors/endpoints/quota-book.js";
@@ -41,7 +41,7 @@ export function endpointBooks({ clock, store, term, stateDirectory, env, shared,
     await health.close();
     await quotas.close();
   };
-  const secrets = shared?.secrets ?? new LazySecretBox(stateDirectory);
+  const secrets = shared?.secrets ?? new LazySecretBox(() => secretBoxIn(stateDirectory));
   const workers = new WorkerDesk({ clock, env, unseal: (sealed) => secrets.unseal(sealed) });
   return { health, quotas, workers, secrets, close };
 }

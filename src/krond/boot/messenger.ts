@@ -15,7 +15,7 @@ import type { Note, StateReader } from "../../persist/store.js";
 import { type DaemonEvent, type DaemonLog, errorEvent } from "../log/log.js";
 import type { Monitoring } from "../monitor/monitoring.js";
 
-export interface Telling {
+interface Telling {
   readonly notices: Notices;
   readonly messenger: Messenger;
 }

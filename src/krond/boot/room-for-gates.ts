@@ -7,7 +7,7 @@ import { USUAL_PROCESSES } from "../../actors/supervisor/run/gates.js";
 import { ownCgroup, textOf } from "./cgroup-root.js";
 
 /** What is free on this host, as far as we may have it. */
-export interface HostRoom {
+interface HostRoom {
   readonly freeBytes: number;
   /** Places in the table of processes. */
   readonly freeTasks: number;

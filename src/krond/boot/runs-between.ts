@@ -17,7 +17,7 @@ interface Ports
   readonly log: DaemonLog;
 }
 
-export interface RunsBetween {
+interface RunsBetween {
   readonly keeper: AwayRuns;
   /** As the supervisor of a shard has it. */
   readonly between: NonNullable<Wired["between"]>;

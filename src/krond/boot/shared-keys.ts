@@ -1,8 +1,8 @@
 /** What all nodes of a store have to have in common, settled by the first of them. */
 import { randomBytes } from "node:crypto";
 import type { ClusterTurns } from "../../actors/cluster/turns.js";
-import { secretKeyIn } from "../../actors/dispatcher/seal.js";
-import { fingerprintOf, SharedSecretBox } from "../../actors/dispatcher/shared-seal.js";
+import { LazySecretBox, type Sealer, secretKeyIn } from "../../actors/dispatcher/seal.js";
+import { fingerprintOf, sharedSecretBoxIn } from "../../actors/dispatcher/shared-seal.js";
 import { ENDPOINTS } from "../../operations/endpoints/records.js";
 import type { ClusterMember } from "../../persist/cluster.js";
 import type { StateReader } from "../../persist/store.js";
@@ -20,10 +20,10 @@ interface Ports {
 export async function secretsOf(
   ports: Ports & { readonly turns: Pick<ClusterTurns, "take"> },
   stateDirectory: string,
-): Promise<SharedSecretBox> {
+): Promise<Sealer> {
   const known = await textOf(ports, SECRET_KEY);
   const fingerprint = known ?? (await ports.turns.take(SECRET_KEY, () => firstFingerprint(ports, stateDirectory)));
-  return new SharedSecretBox(stateDirectory, fingerprint);
+  return new LazySecretBox(() => sharedSecretBoxIn(stateDirectory, fingerprint));
 }
 
 /** null: there are endpoints already, and whoever has sealed theirs has not been here yet. */

@@ -10,7 +10,7 @@ import type { Note, StateReader } from "../../persist/store.js";
 /** Jobs that are asked for together. */
 const AT_ONCE = 64;
 
-export interface SharedNoticesPorts {
+interface SharedNoticesPorts {
   readonly member: Pick<ClusterMember, "shardOf">;
   readonly store: Pick<StateReader, "notes">;
   readonly notices: Pick<Notices, "load" | "leave" | "identities">;

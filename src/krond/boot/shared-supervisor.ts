@@ -27,7 +27,7 @@ import type { Shared } from "./shared.js";
 import { SharedNotices } from "./shared-notices.js";
 import { baseEnvOf, type Planning, supervisorOf, type Wired } from "./wiring.js";
 
-export interface SharedParts {
+interface SharedParts {
   readonly supervisor: ShardedSupervisor;
   readonly membership: Membership;
   readonly mailbox: Mailbox;

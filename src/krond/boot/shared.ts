@@ -43,7 +43,7 @@ const WARNED_ABOVE_MS = 2 * SECOND_MS;
 const WARNED_EVERY_MS = HOUR_MS;
 
 /** The time of all nodes, and how far the clock of this machine is off. */
-export class NodeTime extends ClusterClock {
+class NodeTime extends ClusterClock {
   readonly #log: DaemonLog;
   #warnedMs = Number.NEGATIVE_INFINITY;
 
@@ -69,7 +69,7 @@ export class NodeTime extends ClusterClock {
 }
 
 /** Settings change with what is wanted, and whoever goes by them hears of it. */
-export class SettingsInForce {
+class SettingsInForce {
   #listener: (settings: Settings) => void = () => undefined;
 
   constructor(public current: Settings) {}

@@ -23,7 +23,7 @@ export const START_CHECK_LIMITS = {
 /** Jobs read before everything else has its turn. */
 const PER_TURN = 16;
 
-export interface StartCheckPorts {
+interface StartCheckPorts {
   readonly clock: Clock;
   readonly log: DaemonLog;
   readonly store: Pick<StateReader, "newestVersion">;

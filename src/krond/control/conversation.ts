@@ -14,7 +14,7 @@ import { LineSplitter } from "./lines.js";
 import { readRequest } from "./protocol.js";
 
 /** What of a socket is needed here. */
-export interface ControlSocket extends Duplex {
+interface ControlSocket extends Duplex {
   setTimeout(ms: number): unknown;
   destroySoon(): void;
 }

@@ -14,7 +14,7 @@ const ENVELOPE = z.strictObject({
   request: z.unknown(),
 });
 
-export type ReadRequest =
+type ReadRequest =
   | { readonly ok: true; readonly id: number; readonly asked: Asked; readonly tenant: string }
   | { readonly ok: false; readonly id: number; readonly message: string; readonly problems: readonly Problem[] };
 

@@ -15,7 +15,7 @@ import {
 } from "./measure.js";
 import type { Finding } from "./model.js";
 
-export interface DoctorOptions {
+interface DoctorOptions {
   readonly stateDirectory: string;
   readonly store: StorePlace;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../../core/base/result.js";
 import { matchesGlob } from "../../core/job/identity-glob.js";
 import { type ActorKind, KINDS, type Said } from "./frames.js";
 
-export const FILTER_LIMITS = {
+const FILTER_LIMITS = {
   patterns: 16,
   patternChars: 512,
   /** Resting jobs that are listed unless the client asks for more. */
@@ -11,7 +11,7 @@ export const FILTER_LIMITS = {
 } as const;
 
 const DEFINITIONS = ["all", "once", "none"] as const;
-export type Definitions = (typeof DEFINITIONS)[number];
+type Definitions = (typeof DEFINITIONS)[number];
 
 export interface InspectFilter {
   readonly kinds: ReadonlySet<ActorKind>;

@@ -32,7 +32,7 @@ import {
   snapshotOf,
 } from "./frames.js";
 
-export interface LauncherAudience {
+interface LauncherAudience {
   readonly isWatched: boolean;
   say(said: readonly Said[]): void;
 }

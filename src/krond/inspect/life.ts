@@ -5,8 +5,7 @@
 import { isPeriod } from "../../core/period/occasion.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Activation, Attempt } from "../../machines/activation.js";
-import type { Ended } from "../../machines/draft.js";
-import type { ExecutionSnapshot } from "../../machines/execution.machine.js";
+import { type Ended, idOf } from "../../machines/draft.js";
 import type { PeriodSnapshot } from "../../machines/period.machine.js";
 import type { ActivationEvent } from "../../machines/step.js";
 import { CHARTS } from "./charts.js";
@@ -43,7 +42,7 @@ export interface LiveJob {
   readonly activation: Activation;
 }
 
-export interface TakenStep {
+interface TakenStep {
   readonly identity: string;
   /** The one in force after the step; null: not known. */
   readonly definition: JobView["definition"];
@@ -175,10 +174,6 @@ function periodIdOf({ context }: PeriodSnapshot): string {
 
 function attemptsOf({ attempts }: Activation): ReadonlyMap<string, Attempt> {
   return new Map(attempts.map((attempt) => [idOf(attempt), attempt]));
-}
-
-function idOf({ execution }: { readonly execution: ExecutionSnapshot }): string {
-  return execution.context.attempt.attemptId;
 }
 
 function bornJob(identity: string, snapshot: PublicSnapshot, now: EpochMs): Said {

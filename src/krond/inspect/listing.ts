@@ -16,7 +16,7 @@ import { HUB_LIMITS, type InspectHub } from "./hub.js";
 import { restingFrame } from "./life.js";
 import { jobSnapshot, publicRaw, unreadableSnapshot } from "./public-view.js";
 
-export interface ListingPorts {
+interface ListingPorts {
   readonly clock: Clock;
   readonly hub: InspectHub;
   readonly store: StateReader;

@@ -66,7 +66,7 @@ function publicHttp({ http }: RawJob): Shown {
   return { http: { method: http?.method, origin: isReadable ? new URL(http.url).origin : null } };
 }
 
-export function publicDocument(document: StateDocument): Shown {
+function publicDocument(document: StateDocument): Shown {
   const { History, Pause, ...rest } = document;
   const pause = Pause === undefined ? {} : { Pause: { ...Pause, Reason: redactedText(Pause.Reason) } };
   return { ...rest, ...pause, History: History.slice(-HISTORY_SHOWN), HistoryLength: History.length };

@@ -13,7 +13,7 @@ export interface InspectOptions extends ListenAddress {
   readonly origins: readonly string[];
 }
 
-export interface InspectSocketPorts {
+interface InspectSocketPorts {
   readonly clock: Clock;
   readonly log: DaemonLog;
   /** Gives what ends it. */

@@ -19,7 +19,7 @@ export interface LineSink {
 }
 
 /** What has to be known of a system: tests put others in its place. */
-export interface DescriptorWriter {
+interface DescriptorWriter {
   write(data: Buffer, offset: number): number;
   pause(ms: number): void;
 }

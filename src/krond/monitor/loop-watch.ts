@@ -34,7 +34,7 @@ export interface LoopGauge {
   stop(): void;
 }
 
-export interface LoopWatchPorts {
+interface LoopWatchPorts {
   readonly clock: Clock;
   readonly gauge: LoopGauge;
   onDelay(report: LoopDelayReport): void;

@@ -9,16 +9,16 @@ export const METRIC_LIMITS = {
   labelValueChars: 1024,
 } as const;
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
-export interface MetricOptions {
+interface MetricOptions {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
   readonly maxSeries?: number;
 }
 
-export interface HistogramOptions extends MetricOptions {
+interface HistogramOptions extends MetricOptions {
   /** Upper bounds, ascending; +Inf goes without saying. */
   readonly buckets: readonly number[];
 }
@@ -139,7 +139,7 @@ abstract class Metric<V> {
   }
 }
 
-export class Counter extends Metric<number> {
+class Counter extends Metric<number> {
   constructor(options: MetricOptions, onDropped: (name: string) => void) {
     super("counter", options, onDropped);
   }
@@ -184,7 +184,7 @@ interface Distribution {
   sum: number;
 }
 
-export class Histogram extends Metric<Distribution> {
+class Histogram extends Metric<Distribution> {
   readonly #buckets: readonly number[];
 
   constructor(options: HistogramOptions, onDropped: (name: string) => void) {
@@ -228,7 +228,7 @@ export interface Observed {
 }
 
 /** Quantiles that somebody else works out, of what is new; count and sum are of all there ever was. */
-export class Summary extends Metric<Observed> {
+class Summary extends Metric<Observed> {
   constructor(options: MetricOptions, onDropped: (name: string) => void) {
     super("summary", options, onDropped);
   }

@@ -21,7 +21,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-export interface MonitoringPorts {
+interface MonitoringPorts {
   readonly clock: Clock;
   readonly notifier: Notifier;
   /** null: nothing listens. */
@@ -34,7 +34,7 @@ export interface MonitoringPorts {
 }
 
 /** What is asked once there is a supervisor. */
-export interface Watched extends Pick<Supervisor, "list"> {
+interface Watched extends Pick<Supervisor, "list"> {
   status(): Pick<DaemonStatus, "jobs" | "active" | "nextDueAt">;
 }
 

@@ -7,7 +7,7 @@ import * as http from "node:http";
 import { isAllowedHost } from "../../actors/doors/allowed-host.js";
 import { listenOn, type OpenDoor } from "../../actors/doors/listen.js";
 
-export const STATUS_SERVER_LIMITS = {
+const STATUS_SERVER_LIMITS = {
   headerBytes: 8 * 1024,
   headers: 64,
   headersMs: 5_000,

@@ -16,7 +16,7 @@ export const VITAL_LIMITS = {
   behindMs: 2 * MINUTE_MS,
 } as const;
 
-export interface VitalPorts {
+interface VitalPorts {
   readonly clock: Clock;
   phase(): HealthPhase;
   /** When something is due next; null: nothing is. */

@@ -24,7 +24,7 @@ export interface Sweep {
   readonly dropsOld: boolean;
 }
 
-export interface HousekeepingPorts {
+interface HousekeepingPorts {
   readonly clock: Clock;
   readonly term: LockTerm;
   /** What there is to sweep now. */

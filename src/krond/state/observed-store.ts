@@ -2,7 +2,7 @@
 import type { Clock } from "../../actors/clock.js";
 import type { Batch, StateStore } from "../../persist/store.js";
 
-export interface CommitObserver {
+interface CommitObserver {
   /** It is durable; `heldMs` of the time nothing else could run. */
   committed(durationMs: number): void;
   held(what: string, heldMs: number): void;

@@ -5,7 +5,7 @@ import type { StorePlace } from "../../persist/backends.js";
 import { exportState } from "../../persist/export.js";
 import type { TransferReport } from "../../persist/transfer.js";
 
-export interface ExportRequest {
+interface ExportRequest {
   readonly place: StorePlace;
   /** A new or empty directory. */
   readonly target: string;

@@ -114,7 +114,7 @@ export async function withStore<T>(
   });
 }
 
-export interface CheckReport extends StoreCounts {
+interface CheckReport extends StoreCounts {
   readonly problems: readonly string[];
 }
 
@@ -163,7 +163,7 @@ export async function unusableDocuments(reader: StateReader): Promise<readonly s
   return found;
 }
 
-export interface RewindRequest {
+interface RewindRequest {
   readonly identity: string;
   readonly definition: JobDefinition;
   readonly by: string;

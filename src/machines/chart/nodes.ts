@@ -42,7 +42,7 @@ export function ancestorsOf(node: Node, end: Node | undefined): readonly Node[] 
 }
 
 /** Everything lies below nothing: `undefined` is above the root. */
-export function isBelow(node: Node, above: Node | undefined): boolean {
+function isBelow(node: Node, above: Node | undefined): boolean {
   let each = node;
   while (each.parent && each.parent !== above) each = each.parent;
   return each.parent === above;

@@ -37,19 +37,19 @@ export const EFFECT = 0;
 export const ASSIGN = 1;
 export const RAISE = 2;
 
-export interface EffectAct {
+interface EffectAct {
   readonly kind: typeof EFFECT;
   readonly type: string;
   readonly params: Params;
 }
 
-export interface AssignAct {
+interface AssignAct {
   readonly kind: typeof ASSIGN;
   readonly change: (told: Told, params: unknown) => Partial<Context>;
   readonly params: Params;
 }
 
-export interface RaiseAct {
+interface RaiseAct {
   readonly kind: typeof RAISE;
   readonly event: ((told: Told, params: unknown) => EventObject) | EventObject;
   readonly params: Params;

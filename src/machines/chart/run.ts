@@ -11,7 +11,7 @@ const MICROSTEPS_AT_MOST = 1_000;
 /** XState keeps these for itself; a chart is told them by what happens in it. */
 const RESERVED = "xstate.";
 
-export interface RawEffect {
+interface RawEffect {
   readonly type: string;
   readonly params: unknown;
 }

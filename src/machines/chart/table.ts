@@ -31,7 +31,7 @@ export interface Microstep {
 }
 
 /** Ask the guard, and go on at `yes` or `no`; without one the answer is `step`, null if nothing comes of the event. */
-export type Choice =
+type Choice =
   | { readonly guard: Guard; readonly yes: Choice; readonly no: Choice; readonly step: null }
   | { readonly guard: null; readonly yes: null; readonly no: null; readonly step: Microstep | null };
 

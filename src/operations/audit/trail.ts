@@ -25,7 +25,7 @@ interface Audited {
 /** Who has asked. */
 type Author = Pick<AuditRecord, "keyId" | "scope"> & { readonly tenant: string };
 
-export interface Change {
+interface Change {
   readonly operation: Audited;
   readonly input: unknown;
   readonly answer: unknown;

@@ -45,7 +45,7 @@ import { heldTo } from "./view.js";
 /** Endpoints of a job that are changed at once. */
 const AT_ONCE = 64;
 
-export function noSuchJob(jobId: string): OperationError {
+function noSuchJob(jobId: string): OperationError {
   return new OperationError("not-found", `no job "${jobId}"`);
 }
 
@@ -67,7 +67,7 @@ export async function endpointOf(ports: Acting, tenant: string, endpointId: stri
 
 /** The version that a change is meant for: any that there is, or none yet. */
 export const ifMatch = z.union([z.int(), z.literal("*")]).optional();
-export type IfMatch = z.output<typeof ifMatch>;
+type IfMatch = z.output<typeof ifMatch>;
 /** Versions begin above it. */
 const NOT_YET = 0;
 

@@ -4,42 +4,16 @@
  */
 import { z } from "zod";
 import { NoRoomToWait } from "../../actors/waiting-room.js";
-import type { WorkResult } from "../../actors/workers/work.js";
+import { claimId, WORK, type WorkResult } from "../../actors/workers/work.js";
 import { LIMITS } from "../../core/base/limits.js";
 import { SECOND_MS } from "../../core/time/instant.js";
 import { OperationError, tenantOperation } from "../operation.js";
-import { listOf, time } from "../shapes/words.js";
-import { endpointId, jobId } from "./shapes.js";
+import { listOf } from "../shapes/words.js";
 
 /** As long as one request may wait for something to become due. */
 const MOST_WAITED_MS = 20_000;
 const MOST_AT_ONCE = 1_000;
 const DETAIL_CHARS = 200;
-
-/** Among several nodes it names the one on which the run lies. */
-const claimId = z.string().min(1).max(128);
-
-const CLAIM_ANSWER = z.strictObject({
-  claimId,
-  /** null: a job of the configuration. */
-  jobId: jobId.nullable(),
-  endpointId: endpointId.nullable(),
-  identity: z.string(),
-  scheduledFor: time,
-  /** Until then it is the worker's; later it has ended as `timeout`. */
-  until: time,
-  request: z.strictObject({
-    url: z.string(),
-    method: z.string(),
-    /** Those that Kron adds are among them, `Idempotency-Key` first of all. */
-    headers: z.record(z.string(), z.string()),
-    /** Names of those whose values the worker has to know itself. */
-    secretHeaders: listOf(z.string()),
-    body: z.string().nullable(),
-    timeoutMs: z.int(),
-  }),
-});
-export type ClaimAnswer = z.output<typeof CLAIM_ANSWER>;
 
 export const CLAIM_DUE_ENDPOINTS = tenantOperation({
   name: "claims.take",
@@ -55,7 +29,7 @@ export const CLAIM_DUE_ENDPOINTS = tenantOperation({
     /** What becomes due within this time is waited for; nothing is begun before its instant. */
     withinMs: z.int().min(0).max(MOST_WAITED_MS).default(5_000),
   }),
-  output: z.strictObject({ rows: listOf(CLAIM_ANSWER) }),
+  output: z.strictObject({ rows: listOf(WORK) }),
   run: async ({ limit, withinMs }, { workers }, { tenant, gone }) => {
     const rows = await workers.take(tenant, limit, withinMs, gone).catch((error: unknown) => {
       throw error instanceof NoRoomToWait ? tooManyWait(error) : error;

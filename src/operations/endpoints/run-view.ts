@@ -9,7 +9,7 @@ import type { RunEntry } from "../../core/why/records.js";
 import type { RunAnswer } from "./shapes.js";
 import { sourceName } from "./view.js";
 
-export interface RunName {
+interface RunName {
   readonly jobId: string;
   readonly endpointId: string;
   readonly at: EpochMs;

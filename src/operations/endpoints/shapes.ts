@@ -1,6 +1,7 @@
 /** Jobs, endpoints and runs of tenants as they are told: instants as they are written, RFC 3339. */
 import { z } from "zod";
 import { RUN_RESULTS } from "../../core/endpoint/ended-run.js";
+import { ENDPOINT_ID, JOB_ID } from "../../core/endpoint/endpoint-name.js";
 import { NOTIFY_TOLD } from "../../core/endpoint/notify.js";
 import { ENDPOINT_FIELDS } from "../../core/endpoint/spec.js";
 import { REHEARSED } from "../rehearsal.js";
@@ -9,8 +10,8 @@ import { JOB_STATUSES } from "./records.js";
 
 const DATED = { createdAt: time, updatedAt: time, version: z.int().min(1) };
 
-export const jobId = z.string().regex(/^job_[0-9a-z]{16}$/, "the id of a job");
-export const endpointId = z.string().regex(/^ep_[0-9a-z]{16}$/, "the id of an endpoint");
+export const jobId = z.string().regex(JOB_ID, "the id of a job");
+export const endpointId = z.string().regex(ENDPOINT_ID, "the id of an endpoint");
 
 export const JOB_ANSWER = z.strictObject({
   id: jobId,
@@ -42,7 +43,7 @@ const NEXT_SOURCES = [...RUN_SOURCES, "paused"] as const;
 const by = z.string().nullable();
 const HINT_ABOUT = { expiresAt: time, setAt: time, reason: z.string(), by };
 
-export const HINTS_OF_ENDPOINT = z.strictObject({
+const HINTS_OF_ENDPOINT = z.strictObject({
   interval: z.strictObject({ intervalMs: z.number(), ...HINT_ABOUT }).nullable(),
   oneshot: z.strictObject({ nextRunAt: time, ...HINT_ABOUT }).nullable(),
 });

@@ -5,7 +5,7 @@ import { pacedStarts } from "../../core/forecast/paced.js";
 import type { EpochMs } from "../../core/time/instant.js";
 
 /** The decisions of all periods whose nominal time is after `after`, in nominal order; ends where the calendar does. */
-export function* decisionsAfter(compiled: CompiledRule, after: EpochMs): Generator<Decision> {
+function* decisionsAfter(compiled: CompiledRule, after: EpochMs): Generator<Decision> {
   let nominalAt = compiled.schedule.next(after);
   while (nominalAt !== null) {
     yield decide(compiled, nominalAt);

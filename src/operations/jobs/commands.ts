@@ -12,7 +12,7 @@ import { anyInstant, count, identity, instant } from "../shapes/words.js";
 import { done, mustExist, noJob } from "./existing.js";
 import { hintsOf } from "./records.js";
 
-export type Started = Extract<RunNowResult, { readonly ok: true }>;
+type Started = Extract<RunNowResult, { readonly ok: true }>;
 
 export const RUN = daemonOperation({
   name: "run",

@@ -19,7 +19,7 @@ const KEYS: Readonly<Record<Sort, (row: JobStatus) => number | null>> = {
   failures: ({ failures }) => -failures,
 };
 
-export interface Ordered {
+interface Ordered {
   readonly rows: readonly JobStatus[];
   /** Of all that came, also those that are not wanted. */
   readonly total: number;

@@ -38,14 +38,14 @@ const KEY_FIELDS = {
   lastUsedAt: instant.nullable(),
 };
 
-export const KEY_ANSWER = z.strictObject({ ...KEY_FIELDS, ...REHEARSED });
+const KEY_ANSWER = z.strictObject({ ...KEY_FIELDS, ...REHEARSED });
 export type KeyAnswer = z.output<typeof KEY_ANSWER>;
 
 /** `key`: empty where there is none, because nothing was made. */
-export const NEW_KEY_ANSWER = z.strictObject({ ...KEY_FIELDS, key: z.string(), ...REHEARSED });
+const NEW_KEY_ANSWER = z.strictObject({ ...KEY_FIELDS, key: z.string(), ...REHEARSED });
 export type NewKeyAnswer = z.output<typeof NEW_KEY_ANSWER>;
 
-export const KEYS_ANSWER = z.strictObject({ rows: listOf(KEY_ANSWER), next: z.string().nullable() });
+const KEYS_ANSWER = z.strictObject({ rows: listOf(KEY_ANSWER), next: z.string().nullable() });
 export type KeysAnswer = z.output<typeof KEYS_ANSWER>;
 
 export const CREATE_KEY = daemonOperation({

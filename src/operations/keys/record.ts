@@ -36,7 +36,7 @@ const RECORD = z.object({
 });
 export type KeyRecord = z.output<typeof RECORD>;
 
-export type KeyStanding = "active" | "expired" | "revoked";
+type KeyStanding = "active" | "expired" | "revoked";
 
 export function standingOf({ expiresAt, revokedAt }: KeyRecord, now: EpochMs): KeyStanding {
   if (revokedAt !== null) return "revoked";

@@ -18,9 +18,9 @@ const FAIR_BYTES = 248;
 const FORM = /^kron_([a-z2-7]{8})_([0-9A-Za-z]{27})([0-9A-Za-z]{6})$/;
 
 /** Bytes that nobody can foresee. */
-export type RandomBytes = (count: number) => Uint8Array;
+type RandomBytes = (count: number) => Uint8Array;
 
-export interface NewKey {
+interface NewKey {
   readonly keyId: string;
   readonly key: string;
   readonly hash: string;

@@ -7,14 +7,14 @@ import { endpointName } from "../../core/endpoint/endpoint-name.js";
 /** Each of them keeps a connection of the API, which has 256 for all who wait and all who do not. */
 export const RUN_WAITS: RoomBounds = { ofTenant: 64, ofAll: 64 };
 
-export interface RunName {
+interface RunName {
   readonly identity: string;
   readonly periodId: string;
   /** null: the job's own periods. */
   readonly source: string | null;
 }
 
-export interface AwaitedEnd {
+interface AwaitedEnd {
   /**
    * Resolves with the end, with the time, or when whoever waits has gone; at once where too many wait already. False: nobody is
    * to wait any longer.

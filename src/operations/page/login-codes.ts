@@ -10,7 +10,7 @@ const VALID_MS = 60_000;
 const MOST_CODES = 64;
 
 /** What a code opens. */
-export interface Opened {
+interface Opened {
   readonly scope: Scope;
   /** Of the key that has asked for it, which what it opens is as good as; null: whoever runs the daemon has. */
   readonly keyId: string | null;
@@ -20,7 +20,7 @@ interface Issued extends Opened {
   readonly untilMs: number;
 }
 
-export interface LoginCode {
+interface LoginCode {
   readonly code: string;
   readonly validMs: number;
 }

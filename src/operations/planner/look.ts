@@ -19,7 +19,7 @@ import { authorOfSession, planningKind } from "./planners.js";
 import type { Fate, SessionRecord } from "./session-log.js";
 import { situationOf } from "./situation.js";
 
-export interface Looked {
+interface Looked {
   readonly by: string;
   readonly session: Session;
   readonly situation: Situation;

@@ -26,7 +26,7 @@ const CALL = z.strictObject({
   message: z.string(),
 });
 
-export const SESSION = z.strictObject({
+const SESSION = z.strictObject({
   v: z.literal(1),
   endpoint: endpointId,
   startedAt: time,
@@ -41,7 +41,7 @@ export const SESSION = z.strictObject({
 });
 
 /** What was proposed, and what became of it. */
-export const FATE = z.strictObject({ result: z.enum(FATES), message: z.string() });
+const FATE = z.strictObject({ result: z.enum(FATES), message: z.string() });
 
 /** `planner:rules` or `planner:MODEL`. */
 const by = z.string();

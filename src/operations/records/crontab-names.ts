@@ -3,7 +3,7 @@ import { calledField } from "../../core/config/crontab/called.js";
 import { storedDefinition } from "../../core/job/stored.js";
 import type { StateReader } from "../../persist/store.js";
 
-export type Called<Row> = Row & { readonly called?: string };
+type Called<Row> = Row & { readonly called?: string };
 
 export async function withCrontabNames<Row extends { readonly identity: string }>(
   reader: Pick<StateReader, "definitionVersions">,

@@ -8,7 +8,7 @@ import type { StateReader, StoredRecord } from "../../persist/store.js";
 import { type HistoryRow, type HistoryWishes, wantedRows } from "./history.js";
 import { entriesOf } from "./ledger-view.js";
 
-export const ALL_HISTORY_LIMITS = {
+const ALL_HISTORY_LIMITS = {
   /** Records of one reading. */
   page: 500,
   /** Records that are looked at for one answer. */
@@ -17,7 +17,7 @@ export const ALL_HISTORY_LIMITS = {
   together: 64,
 } as const;
 
-export interface AllHistoryRequest extends HistoryWishes {
+interface AllHistoryRequest extends HistoryWishes {
   /** null: from the beginning. */
   readonly cursor: string | null;
   /** Rows of one answer. */

@@ -5,7 +5,7 @@ import type { HistoryRow } from "./history.js";
 /** Rows of one second that a page may have more than were asked for. */
 export const TOGETHER = 64;
 
-export interface HistoryPage {
+interface HistoryPage {
   readonly rows: readonly HistoryRow[];
   /** Where to go on: before this instant. null at the end. */
   readonly next: string | null;

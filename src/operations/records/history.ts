@@ -31,7 +31,7 @@ export interface HistoryWishes {
   readonly decisions?: boolean | undefined;
 }
 
-export interface HistoryRequest extends HistoryWishes {
+interface HistoryRequest extends HistoryWishes {
   readonly identity: string;
   readonly limit: number;
   /** Only what is about earlier instants. */
@@ -98,7 +98,7 @@ function isWanted(row: HistoryRow, { outcomes = [], failed = false }: HistoryWis
 }
 
 /** A run that ended without success, a period that was missed or found no second, or a slot that could not be started. */
-export function isFailure(row: HistoryRow): boolean {
+function isFailure(row: HistoryRow): boolean {
   if (row.outcome === "missed" || row.outcome === "unschedulable" || startFailureOf(row.reason) !== null) return true;
   return row.ended_at !== null && resultOf(readEnding({ ...row })) !== "success";
 }

@@ -13,7 +13,7 @@ import type { UnservedJob } from "../../persist/cluster.js";
 import type { StateReader } from "../../persist/store.js";
 import { entriesUpTo, isKnown } from "./ledger-view.js";
 
-export interface WhyRequest {
+interface WhyRequest {
   readonly identity: string;
   /** Nominal time; null asks about the period that is tried or current, or about the last run of a job that has none. */
   readonly periodAt: EpochMs | null;
@@ -86,7 +86,7 @@ export async function documentOf(reader: StateReader, identity: string): Promise
   throw incompatible(identity, parsed.error);
 }
 
-export function incompatible(identity: string, { message }: Problem): KronError {
+function incompatible(identity: string, { message }: Problem): KronError {
   const hint = "use the version of Kron that wrote it, or 'krond state export' with that one and import the result";
   const details = { component: "persist", operation: "read", identity, hint } as const;
   return new KronError("state-incompatible", `${identity}: ${message}`, details);

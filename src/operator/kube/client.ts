@@ -10,7 +10,7 @@ import type { ClusterConfig } from "./config.js";
 import type { Identity } from "./credentials.js";
 import { ApiFailure, answerOf } from "./failure.js";
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 export interface ApiRequest {
   readonly method: Method;

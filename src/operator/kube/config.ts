@@ -23,7 +23,7 @@ export interface ClusterConfig {
 
 const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-export interface ConfigChoice {
+interface ConfigChoice {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
 }

@@ -3,7 +3,7 @@ import { KronError } from "../../core/base/errors/kron-error.js";
 import type { ErrorCode } from "../../core/base/errors/registry.js";
 import { GROUP, PLURAL } from "../identity.js";
 
-export interface ApiAnswer {
+interface ApiAnswer {
   readonly status: number;
   /** The `reason` of a Status object, such as AlreadyExists. */
   readonly reason: string;

@@ -1,6 +1,6 @@
 /** The parts of Kubernetes objects that the operator reads or writes. What is not named here passes through untouched. */
 
-export interface OwnerReference {
+interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface OwnerReference {
 
 export type Texts = Readonly<Record<string, string>>;
 
-export interface ObjectMeta {
+interface ObjectMeta {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
@@ -44,7 +44,7 @@ export interface JobTemplate {
   readonly spec: JobSpec;
 }
 
-export interface JobSpec {
+interface JobSpec {
   readonly suspend?: boolean;
   readonly template: {
     readonly metadata?: { readonly labels?: Texts; readonly annotations?: Texts };
@@ -103,7 +103,7 @@ export interface HistoryItem {
 }
 
 /** S13, S17: periods that got no outcome because nobody was there, or because of a pause. */
-export interface NotEvaluated {
+interface NotEvaluated {
   readonly count: number;
   /** Whether there may be more than `count`. */
   readonly atLeast?: boolean;

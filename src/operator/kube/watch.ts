@@ -20,7 +20,7 @@ export interface WatchHandler<T extends KubeObject> {
   trouble(error: unknown, restart: "relist" | "resume"): void;
 }
 
-export interface WatchTarget {
+interface WatchTarget {
   /** `/apis/batch/v1/jobs` */
   readonly path: string;
   readonly resource: string;

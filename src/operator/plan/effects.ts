@@ -23,7 +23,7 @@ export interface Occasion {
 
 export type DeleteReason = "late" | "replaced" | "unclaimed" | "outdated" | "history" | "bypassed";
 
-export interface Deletion {
+interface Deletion {
   readonly type: "deleteJob";
   readonly name: string;
   readonly uid: string;
@@ -78,7 +78,7 @@ export type EffectResult =
   | { readonly kind: "late" };
 
 /** Told without a request. */
-export interface Tell {
+interface Tell {
   readonly type: "tell";
   readonly news: readonly News[];
 }

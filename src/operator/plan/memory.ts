@@ -16,17 +16,17 @@ export interface Trouble {
 }
 
 /** S24: of the period that is live. */
-export interface Hindrance extends Trouble {
+interface Hindrance extends Trouble {
   /** Ahead of its second it costs nothing: in it there may be room. */
   readonly isAhead: boolean;
 }
 
 /** A Job that could not be made: to be told to the machines. */
-export interface Refusal extends Trouble {
+interface Refusal extends Trouble {
   readonly name: string;
 }
 
-export interface Failure extends Trouble {
+interface Failure extends Trouble {
   readonly count: number;
   readonly retryAt: EpochMs;
 }

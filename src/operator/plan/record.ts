@@ -17,7 +17,7 @@ import type { Sketch } from "./sketch.js";
 
 type Fact<K extends LedgerFact["kind"]> = Extract<LedgerFact, { readonly kind: K }>;
 
-export interface Rule {
+interface Rule {
   readonly compiled: CompiledRule;
   readonly policy: Policy;
 }

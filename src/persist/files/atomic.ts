@@ -11,7 +11,7 @@ import { checksum } from "../checksum.js";
 import type { Disk, DiskFile } from "./disk.js";
 
 /** Beside a file's own name while its next content is being written. */
-export const TEMPORARY_SUFFIX = ".new";
+const TEMPORARY_SUFFIX = ".new";
 export const JOURNAL_FILE = "kron-journal.json";
 const LINE_BREAK = 0x0a;
 

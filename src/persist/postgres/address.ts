@@ -5,7 +5,7 @@ import { err, ok, type Result } from "../../core/base/result.js";
 
 /** As libpq reads them; what would go on without encryption where there is none to be had is not among them. */
 export const TLS_MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
-export type TlsMode = (typeof TLS_MODES)[number];
+type TlsMode = (typeof TLS_MODES)[number];
 
 export interface PostgresAddress {
   /** A name, an address, or the directory of a Unix socket. */

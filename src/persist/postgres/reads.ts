@@ -87,7 +87,7 @@ interface Lookups {
 }
 
 /** A shard, and how many its pool has. */
-export interface PlacedShard extends Shard {
+interface PlacedShard extends Shard {
   readonly shards: number;
 }
 

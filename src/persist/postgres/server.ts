@@ -10,7 +10,7 @@ const OLDEST_SERVER = 140_000;
 /** Of one transaction, so that a pooler may be in between: two first starts do not make the schema at once. */
 const MIGRATION_LOCK = 5_727_401_182_336;
 
-export interface ServerFacts extends Readonly<Record<string, unknown>> {
+interface ServerFacts extends Readonly<Record<string, unknown>> {
   readonly version: number;
   readonly is_replica: boolean;
   readonly is_read_only: boolean;

@@ -23,7 +23,7 @@ export function isOfServer(error: unknown): boolean {
 }
 
 /** What has become of a commit that was sent. */
-export type Verdict =
+type Verdict =
   /** It was carried out before: a commit of this number is on record. */
   | "applied"
   /** A record that it claims is there. */
@@ -40,9 +40,9 @@ export type Verdict =
   | "final";
 
 /** Raised by our own functions. */
-export const STATE_ALREADY_APPLIED = "KR002";
-export const STATE_OTHER_TIMELINE = "KR003";
-export const STATE_ASYNCHRONOUS = "KR004";
+const STATE_ALREADY_APPLIED = "KR002";
+const STATE_OTHER_TIMELINE = "KR003";
+const STATE_ASYNCHRONOUS = "KR004";
 const STATE_SESSION_GONE = "KR005";
 
 /** Serialisation, deadlock, locks, a cancelled statement, a server that only reads for now. */

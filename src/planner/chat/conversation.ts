@@ -19,7 +19,7 @@ export interface ServerManners {
   isPlain: boolean;
 }
 
-export interface ConversationPorts {
+interface ConversationPorts {
   readonly transport: ChatTransport;
   readonly budget: PlannerBudget;
   readonly clock: Clock;

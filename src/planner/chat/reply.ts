@@ -21,7 +21,7 @@ export interface ChatMessage {
   readonly usedTokens: number | null;
 }
 
-export type ReadReply =
+type ReadReply =
   | { readonly ok: true; readonly message: ChatMessage }
   | { readonly ok: false; readonly message: string };
 

@@ -65,7 +65,7 @@ function tool(name: string, description: string, properties: Readonly<Record<str
   return { type: "function", function: { name, description, parameters } };
 }
 
-export interface ToolAnswer {
+interface ToolAnswer {
   readonly result: CallResult;
   /** What the model is told. */
   readonly content: string;

@@ -25,7 +25,7 @@ const HASH_PREFIX = "h";
  * The key of a task. Names with lone surrogates have no UTF-8, so they go by the hash of their JSON text, in which such
  * characters are escaped.
  */
-export function keyOfName(name: string): Buffer {
+function keyOfName(name: string): Buffer {
   const bytes = Buffer.byteLength(name);
   const isPlain = bytes <= NAME_KEY_BYTES && Buffer.from(name).toString() === name;
   if (isPlain) return Buffer.from(NAME_PREFIX + name);

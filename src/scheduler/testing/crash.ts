@@ -20,7 +20,7 @@ export type CrashableOptions = SchedulerOptions & {
  */
 export type CrashMode = "gone" | "zombie";
 
-export type CrashNews = "crashed" | "late-write";
+type CrashNews = "crashed" | "late-write";
 
 interface Switch {
   state: "alive" | CrashMode;

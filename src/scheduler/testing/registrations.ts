@@ -2,7 +2,7 @@
 import { Temporal } from "temporal-polyfill";
 import type { TraceTask } from "./trace.js";
 
-export interface ReadRegistrations {
+interface ReadRegistrations {
   readonly tasks: readonly TraceTask[];
   /** Why this is no list of 4-tuples of the right types at all. */
   readonly malformed?: string;

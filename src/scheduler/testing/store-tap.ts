@@ -5,7 +5,7 @@
 import type { TaskRecord, TaskRecordChanges, TaskRecordsByName, TaskStore, TaskStoreUpdate } from "../types.js";
 
 /** What a transaction is about to do, seen from inside it. */
-export interface ObservedChange {
+interface ObservedChange {
   /** False: everything will read as it did before. */
   changesAnything(): boolean;
   /** Those of the names that no scheduler will be running, as far as the store knows. */
@@ -13,7 +13,7 @@ export interface ObservedChange {
 }
 
 /** Called inside a transaction. */
-export interface TransactionWatch {
+interface TransactionWatch {
   /** What is about to change may still fail to become durable; false: it is dropped here. */
   changes(change: ObservedChange): boolean;
   /** The scheduler's own part of the transaction failed: no fault of the store. */

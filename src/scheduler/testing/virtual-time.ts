@@ -24,7 +24,7 @@ export interface VirtualTimeOptions {
   readonly timeZone?: string;
 }
 
-export type TimeChange =
+type TimeChange =
   | { readonly kind: "Clock"; readonly from: number }
   | { readonly kind: "Zone"; readonly timeZone: string }
   | { readonly kind: "Pause"; readonly from: number };
@@ -64,7 +64,7 @@ function nextTurn(): Promise<void> {
 }
 
 /** Reads an instant; a text without an offset is a civil time in `timeZone`. */
-export function readInstant(at: InstantLike, timeZone: string): number {
+function readInstant(at: InstantLike, timeZone: string): number {
   if (typeof at === "number") return at;
   if (/(?:Z|[+-]\d{2}:?\d{2})$/i.test(at)) return Temporal.Instant.from(at).epochMilliseconds;
   return Temporal.PlainDateTime.from(at).toZonedDateTime(timeZone).epochMilliseconds;

@@ -1,10 +1,10 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, test } from "vitest";
-import { identityOf } from "../../../src/actors/pool/page-builder.js";
 import type { DecisionPool, PlanSummary, PoolLimits } from "../../../src/actors/pool/types.js";
 import type { StateReader } from "../../../src/persist/store.js";
 import { temporaryDirectories } from "../../support/temporary.js";
+import { identityOf } from "./support/pages.js";
 import { pools } from "./support/pools.js";
 import { documentOf, jobAt, NOW, versionOf, writesOf } from "./support/stored-jobs.js";
 import { lmdbStores, quietJobs } from "./support/stores.js";

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { identityOf } from "../../../src/actors/pool/page-builder.js";
 import type { DecisionPool, PlannedPage, PlanOptions, PoolLimits } from "../../../src/actors/pool/types.js";
 import { STANDINGS } from "../../../src/core/restart/resting.js";
 import type { StateDocument } from "../../../src/core/state/document.js";
@@ -10,6 +9,7 @@ import { MemoryDisk } from "../../../src/persist/memory/disk.js";
 import { openMemoryStore } from "../../../src/persist/memory/store.js";
 import type { Batch, StateReader } from "../../../src/persist/store.js";
 import { must } from "../../persist/store-contract.js";
+import { identityOf } from "./support/pages.js";
 import { pools } from "./support/pools.js";
 import { documentOf, jobAt, NOW, versionOf, writesOf } from "./support/stored-jobs.js";
 import { lmdbStores, quietJobs } from "./support/stores.js";

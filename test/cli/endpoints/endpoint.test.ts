@@ -22,8 +22,8 @@ function write(here: Desk, name: string, text: string): string {
 
 test("every field has its option, or is for files alone", () => {
   expect([...FIELD_NAMES].sort()).toEqual(Object.keys(ENDPOINT_FIELDS).sort());
-  const options = Object.entries(OPTION_OF).flatMap(([, option]) => option ?? []);
-  const known = FIELD_OPTIONS.map(({ name }) => `--${name}`);
+  const options = Object.values(OPTION_OF).flatMap((option) => option?.[0] ?? []);
+  const known: readonly string[] = FIELD_OPTIONS.map(({ name }) => name);
   expect(options.filter((option) => option !== "name" && !known.includes(option))).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { RANGES_PER_CLAUSE } from "../../../src/core/decision/constraint-text.js";
+import { RANGES_PER_CLAUSE } from "../../../src/core/decision/constraint/kind.js";
 import { checkClauseCount, formatClauses, parseConstraintText } from "../../../src/core/decision/constraints.js";
 import { clauseLists, SEEDED } from "./rules.js";
 

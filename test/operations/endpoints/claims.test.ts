@@ -3,13 +3,14 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, expect, test } from "vitest";
 import { WorkerDesk } from "../../../src/actors/workers/desk.js";
+import type { Work } from "../../../src/actors/workers/work.js";
 import { err } from "../../../src/core/base/result.js";
 import { SETTINGS_DEFAULTS } from "../../../src/core/config/settings.js";
 import type { HttpTarget } from "../../../src/core/job/definition.js";
 import { readJobDefinition } from "../../../src/core/job/schema.js";
 import type { Ending } from "../../../src/core/state/ending.js";
 import { HOUR_MS, MINUTE_MS } from "../../../src/core/time/instant.js";
-import { CLAIM_DUE_ENDPOINTS, type ClaimAnswer, COMPLETE_CLAIM } from "../../../src/operations/endpoints/claims.js";
+import { CLAIM_DUE_ENDPOINTS, COMPLETE_CLAIM } from "../../../src/operations/endpoints/claims.js";
 import { GET_ENDPOINT, UPDATE_ENDPOINT } from "../../../src/operations/endpoints/endpoints.js";
 import { HEALTH, LIMITS_OF_CALLER } from "../../../src/operations/endpoints/health.js";
 import { LIST_RUNS, LIST_RUNS_OF_ENDPOINT } from "../../../src/operations/endpoints/runs.js";
@@ -29,8 +30,8 @@ async function opened(more: Record<string, unknown> = {}) {
   return { desk, jobId, endpointId };
 }
 
-async function take(desk: Desk, more: Record<string, unknown> = {}, tenant?: string): Promise<readonly ClaimAnswer[]> {
-  const { rows } = await desk.ask<{ rows: ClaimAnswer[] }>(CLAIM_DUE_ENDPOINTS, { withinMs: 0, ...more }, tenant);
+async function take(desk: Desk, more: Record<string, unknown> = {}, tenant?: string): Promise<readonly Work[]> {
+  const { rows } = await desk.ask<{ rows: Work[] }>(CLAIM_DUE_ENDPOINTS, { withinMs: 0, ...more }, tenant);
   return rows;
 }
 
@@ -84,7 +85,7 @@ describe("a worker", () => {
     const { desk } = await opened();
     await desk.world.pass(58_000);
     const waiting = take(desk, { withinMs: 5_000 });
-    let has: readonly ClaimAnswer[] | null = null;
+    let has: readonly Work[] | null = null;
     void waiting.then((rows) => {
       has = rows;
     });

@@ -1,6 +1,6 @@
 /** What is asked of every source. Each rule answers with what breaks it. */
 import ts from "typescript";
-import { importsOf, linesOf, nodesOf, type Source, type Sources } from "./tree.js";
+import { importsOf, linesOf, nodesOf, type Sources } from "./tree.js";
 
 /** Each folder knows only those before it. */
 const CORE_ORDER: readonly string[] = [
@@ -42,48 +42,6 @@ export function longFunctions(sources: Sources, most: number): readonly string[]
     const functions = [...nodesOf(tree)].filter((node) => ts.isFunctionLike(node) && "body" in node);
     const long = functions.filter((node) => linesOf(node, tree) > most);
     return long.map((node) => `${file}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`);
-  });
-}
-
-function isExported(node: ts.Node): boolean {
-  return ts.canHaveModifiers(node) && ts.getModifiers(node)?.some(({ kind }) => kind === EXPORT) === true;
-}
-
-const EXPORT = ts.SyntaxKind.ExportKeyword;
-
-function exportsOf({ tree }: Source): readonly string[] {
-  return tree.statements.filter(isExported).flatMap((statement) => {
-    if (ts.isVariableStatement(statement)) {
-      return statement.declarationList.declarations.map(({ name }) => name.getText(tree));
-    }
-    return "name" in statement && statement.name !== undefined ? [(statement.name as ts.Identifier).text] : [];
-  });
-}
-
-/** Every word of a file, how often. */
-function wordsOf({ tree }: Source): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const node of nodesOf(tree)) {
-    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) counts.set(node.text, (counts.get(node.text) ?? 0) + 1);
-  }
-  return counts;
-}
-
-/**
- * Exports that no other source names, nor a script of the build, and that their own file does not use either: nobody but a test
- * could want them.
- */
-export function unusedExports(sources: Sources, scripts = ""): readonly string[] {
-  const asked = new Set(scripts.match(/\w+/g));
-  const words = new Map([...sources].map(([file, source]) => [file, wordsOf(source)]));
-  const files = new Map<string, number>();
-  for (const counts of words.values()) for (const word of counts.keys()) files.set(word, (files.get(word) ?? 0) + 1);
-  return [...sources.values()].flatMap((source) => {
-    const own = words.get(source.file);
-    const alone = exportsOf(source).filter(
-      (name) => files.get(name) === 1 && (own?.get(name) ?? 0) < 2 && !asked.has(name),
-    );
-    return alone.map((name) => `${source.file}: ${name}`);
   });
 }
 

@@ -17,7 +17,7 @@ export function parse(file: string, text: string): Source {
 
 export function readSources(root: string, folder: string): Sources {
   const names = fs.readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" });
-  const files = names.filter((name) => name.endsWith(".ts")).map((name) => path.posix.join(folder, name));
+  const files = names.filter((name) => /\.tsx?$/.test(name)).map((name) => path.posix.join(folder, name));
   return new Map(files.sort().map((file) => [file, parse(file, fs.readFileSync(path.join(root, file), "utf8"))]));
 }
 

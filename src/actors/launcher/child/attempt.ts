@@ -14,7 +14,7 @@ import type { Identity } from "./privileges.js";
  * opening → armed → released → running; `closing` when it is to end without ever running. An adopted run is `running` from
  * the start and has no process of ours.
  */
-export type Phase = "opening" | "armed" | "released" | "running" | "closing";
+type Phase = "opening" | "armed" | "released" | "running" | "closing";
 
 export interface Attempt {
   readonly id: string;

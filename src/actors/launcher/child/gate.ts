@@ -30,7 +30,7 @@ export const RESERVED_ENV_PREFIX = "KRON_GATE_";
  * as it was, and says so; bash has closed it by then and leaves only its exit status. What is left is the way from that
  * look to `exec`, some microseconds, unless the process is stopped exactly there.
  */
-export const GATE_SCRIPT = `KRON_GATE_S=missing
+const GATE_SCRIPT = `KRON_GATE_S=missing
 umask "$1" && ulimit -Sn "$2" || KRON_GATE_S=limits
 cd -- "$3" 2>/dev/null || KRON_GATE_S=cwd
 shift 3
@@ -76,7 +76,7 @@ const GATE_NAME = "kron-gate";
 const SHELLS = ["/bin/dash", "/usr/bin/dash", "/bin/sh"] as const;
 const DEFAULT_UMASK = 0o022;
 
-export interface GateSettings {
+interface GateSettings {
   readonly shell: string;
   readonly umask: number | null;
   readonly openFiles: number;

@@ -18,7 +18,7 @@ export interface ProcessEnd {
   readonly signal: string | null;
 }
 
-export interface GatedProcessHandlers {
+interface GatedProcessHandlers {
   said(word: GateWord): void;
   /** Nothing was created. No other event follows. */
   notCreated(failure: ArmFailure): void;
@@ -26,7 +26,7 @@ export interface GatedProcessHandlers {
   ended(end: ProcessEnd): void;
 }
 
-export interface Spawnable {
+interface Spawnable {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: number | "ignore";

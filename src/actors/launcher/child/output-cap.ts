@@ -22,7 +22,7 @@ const LEAST_SLACK_BYTES = 128 * 1024;
 const NOTE = /^\n\[kron: at least (\d+) bytes of output were dropped here: the limit is \d+\]\n/;
 const NOTE_BYTES = 200;
 
-export interface CapHandlers {
+interface CapHandlers {
   /** The file is above its cap and the job is to be ended for it. Called once. */
   exceeded(plan: FilePlan): void;
   trouble(message: string): void;

@@ -24,7 +24,7 @@ export interface OpenOutput {
   release(): void;
 }
 
-export interface OutputOwner {
+interface OutputOwner {
   readonly uid: number;
   readonly gid: number;
 }

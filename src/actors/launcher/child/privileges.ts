@@ -18,7 +18,7 @@ export interface Identity {
   readonly mustVerify: boolean;
 }
 
-export interface OwnIds {
+interface OwnIds {
   readonly uid: number;
   readonly gid: number;
 }

@@ -15,7 +15,7 @@ import type { ArmFailure } from "../../runner/port.js";
 import type { ProcessArm } from "../port.js";
 import { failure } from "../request-check.js";
 
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   /** The daemon's own. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Who may have written a file; null trusts everybody. A new one each time: accounts come and go. */

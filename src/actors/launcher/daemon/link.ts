@@ -15,13 +15,13 @@ import {
   ProtocolError,
 } from "../protocol.js";
 
-export interface LinkOptions {
+interface LinkOptions {
   /** File that Node runs. */
   readonly entry: string;
   readonly cgroupRoot: string | null;
 }
 
-export interface LinkHandlers {
+interface LinkHandlers {
   /** A launcher is there, for the first time or again. */
   up(maxArmed: number): void;
   /** It is gone, and so is every gate it held. Everything it said was heard. */

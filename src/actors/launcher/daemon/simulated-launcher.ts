@@ -39,7 +39,7 @@ export interface SimulatedBehaviour {
   readonly isUnkillable?: boolean;
 }
 
-export interface Execution {
+interface Execution {
   readonly attemptId: string;
   readonly pid: number;
   readonly startedAt: EpochMs;

@@ -16,7 +16,7 @@ export interface Station {
   silences: number;
 }
 
-export interface StationHandlers {
+interface StationHandlers {
   up(station: Station): void;
   down(station: Station, reason: string): void;
   frame(station: Station, frame: LauncherFrame): void;
@@ -24,7 +24,7 @@ export interface StationHandlers {
   isAsked(station: Station): boolean;
 }
 
-export interface StationsOptions {
+interface StationsOptions {
   readonly entry: string;
   readonly count: number;
   readonly cgroupRoot: string | null;

@@ -28,7 +28,7 @@ export interface PieceReader<Jobs> {
   read(task: PieceTask): Promise<Piece<Jobs>>;
 }
 
-export interface Loader<Jobs> {
+interface Loader<Jobs> {
   readonly reader: PieceReader<Jobs>;
   readonly keeper: JobKeeper<Jobs>;
   readonly check: ConfigCheck | null;

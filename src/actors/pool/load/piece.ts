@@ -32,7 +32,7 @@ export interface PieceTask {
   readonly bytes: Uint8Array;
 }
 
-export interface PlacedSetting {
+interface PlacedSetting {
   readonly setting: LocatedSetting;
   readonly sourceLine: string | null;
 }
@@ -69,7 +69,7 @@ export function isFirstOfFile({ form }: PieceTask): boolean {
 }
 
 /** Problems that were found elsewhere, for their places. */
-export interface Searched {
+interface Searched {
   readonly against?: Against;
 }
 

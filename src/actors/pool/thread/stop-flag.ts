@@ -10,12 +10,12 @@ export function raise(flag: StopFlag): void {
   Atomics.store(flag, 0, 1);
 }
 
-export function isRaised(flag: StopFlag): boolean {
+function isRaised(flag: StopFlag): boolean {
   return Atomics.load(flag, 0) !== 0;
 }
 
 /** Ends a batch from inside; what it would have answered is not heard. */
-export class Stopped extends Error {
+class Stopped extends Error {
   override readonly name = "Stopped";
 }
 

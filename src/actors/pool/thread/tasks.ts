@@ -15,7 +15,7 @@ export interface PlanTask {
   readonly rules: PlanRules;
 }
 
-export interface ForecastTask {
+interface ForecastTask {
   readonly source: StoreSource;
   readonly horizon: Horizon;
 }

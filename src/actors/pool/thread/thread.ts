@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Piscina } from "piscina";
 import type { Batch, TaskName } from "./tasks.js";
 
-export interface ThreadSettings {
+interface ThreadSettings {
   readonly entry: string | undefined;
   readonly idleMs: number;
 }

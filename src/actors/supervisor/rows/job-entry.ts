@@ -54,9 +54,9 @@ export interface Message {
  * - `busy`: it is taking a message, or waits until what it has claimed is durable; messages wait.
  * - `dropped`: nobody may use it any more: the job has rested since, and another entry may have taken its place.
  */
-export type JobLife = "resting" | "preparing" | "live" | "busy" | "dropped";
+type JobLife = "resting" | "preparing" | "live" | "busy" | "dropped";
 
-export interface GlanceSubject {
+interface GlanceSubject {
   readonly definition: JobDefinition;
   readonly compiled: CompiledRule;
   readonly document: StateDocument;

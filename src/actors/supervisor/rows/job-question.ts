@@ -12,7 +12,7 @@ import type { ListFilter, ListOrder } from "./job-query.js";
 import type { JobRows } from "./job-rows.js";
 import { NamePart, NamePattern, type NameTest } from "./name-pattern.js";
 
-export type Verdict = "yes" | "no" | "unsure";
+type Verdict = "yes" | "no" | "unsure";
 
 const STANDING_BITS: Readonly<Record<JobStatus["standing"], number>> = {
   enabled: 1,

@@ -23,7 +23,7 @@ const KEPT = 8;
 
 export type View = Uint32Array;
 
-export interface ViewSource {
+interface ViewSource {
   readonly rows: JobRows;
   readonly listing: Listing;
   /** The index is told what comes of it. */

@@ -52,7 +52,7 @@ export function outputNameOf({ periodId, source, attemptId }: Omit<AttemptParams
   return `${periodId.replaceAll(":", "")}${isPeriod(source) ? "" : `.${source}`}.${attemptId}.log`;
 }
 
-export function environmentOf(
+function environmentOf(
   definition: JobDefinition,
   target: ProcessTarget,
   attempt: AttemptParams,

@@ -59,7 +59,7 @@ const LOST_AFTER_MS = HOUR_MS;
 
 type Limits = Pick<ExecutionContext, "timeoutMs" | "killGraceMs">;
 
-export function lostAfterMs({ timeoutMs, killGraceMs }: Limits): number {
+function lostAfterMs({ timeoutMs, killGraceMs }: Limits): number {
   return timeoutMs === null ? LOST_AFTER_MS : timeoutMs + killGraceMs;
 }
 

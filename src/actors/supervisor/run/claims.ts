@@ -39,7 +39,7 @@ export interface Claimant {
   refused(attemptId: string, document: StateDocument, now: EpochMs): void;
 }
 
-export interface Claim {
+interface Claim {
   readonly actor: Claimant;
   readonly attemptId: string;
   readonly contribution: StepContribution;
@@ -58,7 +58,7 @@ interface SlotAhead {
   readonly document: StateDocument;
 }
 
-export interface ClaimsParts {
+interface ClaimsParts {
   readonly ports: Pick<SupervisorPorts, "bootId" | "clock" | "versions">;
   readonly records: Records;
   readonly committer: Committer;

@@ -14,6 +14,7 @@ import { canonicalDefinitionText } from "../../../core/job/schema.js";
 import { firstSight } from "../../../core/restart/first-sight.js";
 import type { StateDocument } from "../../../core/state/document.js";
 import type { EpochMs } from "../../../core/time/instant.js";
+import { activate } from "../../../machines/activation.js";
 import type { ActivationEvent } from "../../../machines/step.js";
 import { isHalted } from "../../../machines/supervisor-phase.js";
 import type { DefinitionVersion } from "../../../persist/store.js";
@@ -35,7 +36,7 @@ import type { SupervisorObserver } from "./observer.js";
 import { TurnQueue } from "./turn-queue.js";
 
 /** Whoever keeps the set of jobs. */
-export interface CoreHost {
+interface CoreHost {
   readonly place: () => RunPlace;
   /** Where messages for this job go now; null when it is gone. */
   readonly entryOf: (identity: string) => JobEntry | null;
@@ -48,7 +49,7 @@ export interface CoreHost {
 }
 
 /** A definition, and what makes it the one in force. */
-export interface Greeting {
+interface Greeting {
   readonly definition: JobDefinition;
   readonly version: DefinitionVersion;
   /** What becomes durable with it. */
@@ -232,6 +233,13 @@ export class SupervisorCore implements JobWorld {
     entry.isRemoved = document.RemovedAt !== undefined;
     entry.content = contentHashOf(canonicalDefinitionText(definition));
     return document;
+  }
+
+  /** Takes a job up as it is on record, and watches what goes on of it. */
+  async adopt(entry: JobEntry, document: StateDocument): Promise<void> {
+    entry.activation = activate(document, entry.scope);
+    this.observer?.activated(entry.definition, entry.activation, this.ports.clock.now());
+    for (const { execution } of entry.activation.attempts) await this.executor.adopt(entry, execution);
   }
 
   isBehind(entry: JobEntry, now: EpochMs): boolean {

@@ -5,7 +5,7 @@
  */
 import { activeStates } from "../../../core/state/document.js";
 import { NODE_LOST } from "../../../core/state/ending.js";
-import { isUnclaimed } from "../../../machines/draft.js";
+import { idOf, isUnclaimed } from "../../../machines/draft.js";
 import type { ExecutionSnapshot } from "../../../machines/execution.machine.js";
 import type { ActivationEvent } from "../../../machines/step.js";
 import { isHalted, isStarting } from "../../../machines/supervisor-phase.js";
@@ -52,8 +52,8 @@ export class RunsElsewhere {
   }
 
   list(): readonly ElsewhereRun[] {
-    return [...this.#open()].flatMap(({ entry: { identity }, execution, node }) => {
-      return node === null ? [] : [{ node, identity, attemptId: idOf(execution) }];
+    return [...this.#open()].flatMap((run) => {
+      return run.node === null ? [] : [{ node: run.node, identity: run.entry.identity, attemptId: idOf(run) }];
     });
   }
 
@@ -91,7 +91,7 @@ export class RunsElsewhere {
     const lost = runs.filter(({ execution: { context } }) => {
       return context.holder !== null && isLost(context.holder, context, news, now);
     });
-    if (news.kind === "back") for (const run of runs) this.#askAgain(run.entry, idOf(run.execution));
+    if (news.kind === "back") for (const run of runs) this.#askAgain(run.entry, idOf(run));
     const closed = await Promise.all(lost.map((run) => this.#lose(run, node)));
     return closed.filter(Boolean).length;
   }
@@ -109,7 +109,7 @@ export class RunsElsewhere {
 
   #find(identity: string, attemptId: string): OpenRun | null {
     for (const run of this.#open()) {
-      if (run.entry.identity === identity && idOf(run.execution) === attemptId) return run;
+      if (run.entry.identity === identity && idOf(run) === attemptId) return run;
     }
     return null;
   }
@@ -153,7 +153,7 @@ export class RunsElsewhere {
 
   /** S28: one that did not end when it was asked to, for whatever has changed since. */
   #askAgain(entry: JobEntry, attemptId: string): void {
-    const attempt = entry.activation?.attempts.find(({ execution }) => idOf(execution) === attemptId);
+    const attempt = entry.activation?.attempts.find((one) => idOf(one) === attemptId);
     if (attempt?.execution.matches({ terminating: "stubborn" }) !== true) return;
     this.#core.deliver(entry, { type: "END", attemptId, reason: "cancelled" });
   }
@@ -162,8 +162,4 @@ export class RunsElsewhere {
 /** Its end is on record; what is left of its processes may not have ended (S28). */
 function isOver({ context: { ending } }: ExecutionSnapshot): boolean {
   return ending !== null;
-}
-
-function idOf({ context: { attempt } }: ExecutionSnapshot): string {
-  return attempt.attemptId;
 }

@@ -9,6 +9,7 @@ import type { CompiledRule } from "../../../core/decision/model.js";
 import type { Holder, HolderKind } from "../../../core/state/ending.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { Attempt } from "../../../machines/activation.js";
+import { idOf } from "../../../machines/draft.js";
 import type { EffectParams } from "../../../machines/effects.js";
 import type { ExecutionSnapshot } from "../../../machines/execution.machine.js";
 import type { ActivationEvent } from "../../../machines/step.js";
@@ -335,10 +336,6 @@ export function endEvent({ attemptId, ending }: Pick<Ended, "attemptId" | "endin
 function startedNews(owned: Owned | undefined): AttemptNews {
   const { pid = 0, kind = "process" } = owned?.holder ?? {};
   return { kind: "started", pid, holder: kind };
-}
-
-function idOf({ execution }: Attempt): string {
-  return execution.context.attempt.attemptId;
 }
 
 function period(periodId: string | undefined): { readonly periodId?: string } {

@@ -14,7 +14,7 @@ import { type ActivationEvent, type Step, step } from "../../../machines/step.js
 import { claimIn, contributionOf, type StepContribution } from "../write/contribution.js";
 
 /** A step that was taken on paper: nobody was told of it yet. */
-export interface PaperStep {
+interface PaperStep {
   readonly event: ActivationEvent;
   readonly before: Activation;
   readonly step: Step;
@@ -31,7 +31,7 @@ export interface Rehearsal {
 }
 
 /** A job at rest. */
-export interface Rest {
+interface Rest {
   readonly scope: JobScope;
   readonly document: StateDocument;
   /** The live period; null: it waits for something else. */

@@ -10,7 +10,6 @@ import type { Settings } from "../../../core/config/settings.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { canonicalDefinitionText } from "../../../core/job/schema.js";
 import { type EpochMs, formatSecond } from "../../../core/time/instant.js";
-import { activate } from "../../../machines/activation.js";
 import type { CorruptDocument } from "../../../persist/load.js";
 import type { TimelineHandle } from "../../timeline.js";
 import { inTurns } from "../../turns.js";
@@ -131,9 +130,7 @@ export class Boot {
     const last = await lastVersion(identity, this.#ports.store);
     const kept = last.definition ?? placeholderDefinition(identity);
     entry.use(known === null ? unretried(kept) : (wantedDefinition(identity, wanted) ?? kept), this.#settings);
-    entry.activation = activate(document, entry.scope);
-    this.#core.observer?.activated(entry.definition, entry.activation, this.#ports.clock.now());
-    for (const { execution } of entry.activation.attempts) await this.#core.executor.adopt(entry, execution);
+    await this.#core.adopt(entry, document);
   }
 
   async #greet(handle: TimelineHandle, wanted: WantedJobs, machine: MachineBoot): Promise<void> {

@@ -22,7 +22,7 @@ import { ledgerRecordOf } from "../write/ledger-text.js";
 
 type WritePorts = Pick<SupervisorPorts, "bootId" | "clock" | "notices" | "store" | "term">;
 
-export type FencePorts = WritePorts & {
+type FencePorts = WritePorts & {
   onEvent(event: SupervisorEvent): void;
 };
 

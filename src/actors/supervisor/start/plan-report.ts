@@ -85,7 +85,7 @@ function changedFields(before: JobDefinition, after: JobDefinition): string[] {
   return [...names].filter((name) => JSON.stringify(one?.[name]) !== JSON.stringify(other?.[name])).sort();
 }
 
-export interface ChangeInput {
+interface ChangeInput {
   readonly before: OutlookRule & { readonly definition: JobDefinition };
   readonly after: OutlookRule & { readonly definition: JobDefinition };
   /** As it is before the change. */

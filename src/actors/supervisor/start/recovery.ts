@@ -17,14 +17,14 @@ import { lastVersion } from "./last-version.js";
 import type { Survey, Unusable, Wanted } from "./survey.js";
 
 /** What the ledger still knows of a job whose document is lost. */
-export interface LedgerMemory {
+interface LedgerMemory {
   /** Of the newest period that has an outcome; null: there is none. */
   readonly handled: PeriodEntry | null;
   /** S40: the newest slot of each source. */
   readonly slots: Readonly<Record<string, string>>;
 }
 
-export const NO_MEMORY: LedgerMemory = { handled: null, slots: {} };
+const NO_MEMORY: LedgerMemory = { handled: null, slots: {} };
 /** Periods, runs and whatever else lies between them: the newest outcome is among so many. */
 const ENTRIES_LOOKED_AT = 1_000;
 
@@ -65,7 +65,7 @@ function remembered(identity: string, { handled, slots }: LedgerMemory): StateDo
   return { ...known, ...last, LastChosenTime: handled.decision?.chosen_time ?? "", ...reason };
 }
 
-export interface RecoveryContext {
+interface RecoveryContext {
   readonly ports: SupervisorPorts;
   readonly wanted: Wanted;
   readonly now: EpochMs;

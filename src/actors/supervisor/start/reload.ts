@@ -7,7 +7,7 @@ import { type ContentHash, contentHashOf } from "../../../core/job/content-hash.
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { canonicalDefinitionText } from "../../../core/job/schema.js";
 import { activeStates, type StateDocument, standingOf } from "../../../core/state/document.js";
-import { activate, documentOfActivation } from "../../../machines/activation.js";
+import { documentOfActivation } from "../../../machines/activation.js";
 import type { TimelineHandle } from "../../timeline.js";
 import { inTurns, turnOfLoop } from "../../turns.js";
 import type { ChangedJob, PlanReport, SupervisorPorts } from "../port.js";
@@ -26,7 +26,7 @@ import type { WantedJobs } from "./wanted-jobs.js";
 const REPORTED_PER_TURN = 16;
 
 /** What is to become of the jobs. */
-export interface Change {
+interface Change {
   readonly report: PlanReport;
   readonly kept: readonly string[];
   act(): Promise<void>;
@@ -187,9 +187,7 @@ export class Reload {
   async #watchRuns(entry: JobEntry, document: StateDocument, definition: JobDefinition): Promise<void> {
     if (entry.life !== "resting" || activeStates(document).length === 0) return;
     if (!entry.isLoaded) entry.use(definition, this.#settings());
-    entry.activation = activate(document, entry.scope);
-    this.#core.observer?.activated(entry.definition, entry.activation, this.#ports.clock.now());
-    for (const { execution } of entry.activation.attempts) await this.#core.executor.adopt(entry, execution);
+    await this.#core.adopt(entry, document);
   }
 
   async #remove(handle: TimelineHandle, objects: readonly JobObject[] = []): Promise<void> {

@@ -39,7 +39,7 @@ export interface StepContribution {
 }
 
 /** What a step was taken from. */
-export interface Origin {
+interface Origin {
   readonly compiled: CompiledRule;
   readonly versions: RecordVersions;
   /** As it was until the step: of a run that ends in it, how it began. */

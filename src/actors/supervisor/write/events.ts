@@ -46,7 +46,7 @@ export const SUPERVISOR_EVENTS = [
   "error",
   "fatal",
 ] as const;
-export type SupervisorEventName = (typeof SUPERVISOR_EVENTS)[number];
+type SupervisorEventName = (typeof SUPERVISOR_EVENTS)[number];
 
 export type SupervisorComponent = "scheduler" | "executor" | "policy" | "persist" | "config";
 

@@ -6,7 +6,7 @@ import { messageOf } from "./message.js";
 import { type ErrorCategory, type ErrorCode, type ErrorKind, errorKind, type LogLevel } from "./registry.js";
 
 /** `identity` and `period_id` are null where the trouble belongs to no job or no period: the keys are always there. */
-export interface ErrorFields {
+interface ErrorFields {
   readonly identity: string | null;
   readonly period_id: string | null;
   readonly component: ErrorComponent;

@@ -14,7 +14,7 @@ export type ErrorComponent =
   | "planner"
   | "notifier";
 
-export interface KronErrorDetails {
+interface KronErrorDetails {
   readonly component: ErrorComponent;
   /** What was attempted, such as `commit` or `lock`. */
   readonly operation: string;

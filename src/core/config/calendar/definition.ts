@@ -37,7 +37,7 @@ export const CALENDARS_FIELD = z.record(z.string(), CALENDAR_SHAPE).meta({
   description: "Names for days, for the jobs of this file: constraints: { avoid: calendar=NAME }.",
 });
 
-export interface ReadCalendars {
+interface ReadCalendars {
   readonly calendars: Calendars;
   readonly problems: readonly Problem[];
 }

@@ -5,9 +5,9 @@ import { civilFromDays } from "../../time/civil.js";
 import type { IcsLine, Refuse } from "./ics-lines.js";
 
 /** The last year of events without an end. A constant: which days a file has must not depend on when it is read. */
-export const LAST_YEAR = 2100;
+const LAST_YEAR = 2100;
 
-export interface Yearly {
+interface Yearly {
   readonly interval: number;
   readonly count: number;
   /** Last day on which it may begin. */

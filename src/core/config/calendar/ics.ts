@@ -8,7 +8,7 @@ import type { LocatedProblem } from "../located.js";
 import { EventReader } from "./ics-event.js";
 import { type IcsLine, icsLines, type Refuse } from "./ics-lines.js";
 
-export interface IcsReading {
+interface IcsReading {
   /** In their order, those that touch put together; null when anything is wrong. */
   readonly ranges: readonly IntRange[] | null;
   readonly problems: readonly LocatedProblem[];

@@ -3,7 +3,7 @@
 const PREFIX = "crontab:";
 
 /** `live.crontab: df -h /`; undefined: it has a name of its own. */
-export function crontabCalled(identity: string, description: string): string | undefined {
+function crontabCalled(identity: string, description: string): string | undefined {
   if (!identity.startsWith(PREFIX) || description === "") return undefined;
   return `${identity.slice(PREFIX.length, identity.lastIndexOf(":"))}: ${description}`;
 }

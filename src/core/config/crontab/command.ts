@@ -1,6 +1,6 @@
 /** The part of a crontab line that is run: up to the first `%`; what follows is its standard input. */
 
-export interface CrontabCommand {
+interface CrontabCommand {
   /** For the shell. */
   readonly command: string;
   readonly stdin: string | null;

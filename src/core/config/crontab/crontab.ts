@@ -21,7 +21,7 @@ import type { CrontabLine, CrontabReading, CrontabRules, CrontabVerdict } from "
 import { type CrontabSchedule, readCrontabSchedule } from "./schedule.js";
 import { CrontabVariables, type Surroundings } from "./variables.js";
 
-export type { CrontabForm, CrontabLine, CrontabReading, CrontabRules, CrontabVerdict } from "./report.js";
+export type { CrontabForm, CrontabLine, CrontabReading, CrontabRules } from "./report.js";
 
 /** Cron starts a job at some moment of its minute, so a little lateness is no reason to leave it out. */
 const DEADLINE = WINDOW_DEADLINE;

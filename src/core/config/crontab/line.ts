@@ -7,7 +7,7 @@ import type { Stretch } from "../located.js";
 import type { CrontabForm } from "./report.js";
 
 /** A piece of a line, and where it stands. */
-export interface LineText extends Stretch {
+interface LineText extends Stretch {
   readonly text: string;
 }
 
@@ -29,12 +29,12 @@ export interface JobText {
   readonly isQuiet: boolean;
 }
 
-export interface BrokenText extends Stretch {
+interface BrokenText extends Stretch {
   readonly kind: "broken";
   readonly problem: Problem;
 }
 
-export type CrontabText =
+type CrontabText =
   | { readonly kind: "blank" }
   | { readonly kind: "comment"; readonly text: string }
   | VariableText

@@ -24,7 +24,7 @@ export interface CrontabSchedule {
 }
 
 /** What is wrong, and with which of the words. */
-export interface ScheduleProblem {
+interface ScheduleProblem {
   readonly word: number;
   readonly problem: Problem;
 }

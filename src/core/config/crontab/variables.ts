@@ -14,7 +14,7 @@ const USUAL_ENVIRONMENT: Readonly<Record<string, string>> = { SHELL: "/bin/sh", 
 /** Cronie's own bound. */
 const LONGEST_DELAY_MINUTES = 24 * 60;
 
-export interface VariableOutcome {
+interface VariableOutcome {
   readonly verdict: CrontabVerdict;
   readonly notes: readonly string[];
   /** Set when the value cannot be used: then neither can the lines that depend on it. */

@@ -1,34 +1,23 @@
 /** JSON Lines (`*.jsonl`): one definition a line, for generated sets of any size; read a line at a time. */
 
 import type { Problem } from "../../base/problem.js";
-import type { JobDefaults } from "../../job/defaults.js";
 import { valueAt } from "../../job/issues.js";
 import { readJobDefinition } from "../../job/schema.js";
-import type { Against, ConfigReading, Stretch } from "../located.js";
+import type { Stretch } from "../located.js";
 import { KEY_CODES } from "../problem-kinds.js";
 import { writtenPart } from "../written-text.js";
 import { type JsonPlace, jsonPlaces, parseJson } from "./json-text.js";
-import { type LineReading, type LineSource, lineReading, readLines, tooLongLine } from "./lines.js";
-
-export function readJsonLinesConfig(
-  file: string,
-  text: string,
-  defaults?: JobDefaults,
-  against?: Against,
-): ConfigReading {
-  const more = against === undefined ? {} : { against };
-  return readLines(file, text, (line, source) => readJsonLine(line, { ...source, ...more }, defaults));
-}
+import { type LineReading, type LineSource, lineReading, tooLongLine } from "./lines.js";
 
 /** Reads one line without its end; `job` is null when it is blank, or not a sound definition. */
-export function readJsonLine(line: string, source: LineSource, defaults?: JobDefaults): LineReading {
+export function readJsonLine(line: string, source: LineSource): LineReading {
   if (line.trim() === "") return { job: null, problems: [] };
   const tooLong = tooLongLine(line, source);
   if (tooLong !== null) return tooLong;
   const parsed = parseJson(line);
   if (!parsed.ok) return lineReading(source, 1, null, null, [parsed.error]);
   const identity = valueAt(parsed.value, ["identity"]);
-  const read = readJobDefinition(parsed.value, defaults);
+  const read = readJobDefinition(parsed.value);
   const others = read.ok ? (source.against?.(read.value.identity) ?? []) : read.error;
   if (read.ok && others.length === 0) {
     return lineReading(source, line.search(/\S/) + 1, identity, read.value, []);

@@ -14,7 +14,7 @@ export interface JsonPlace extends Stretch {
   readonly key: Stretch | null;
 }
 
-export interface JsonProblem extends Stretch {
+interface JsonProblem extends Stretch {
   readonly problem: Problem;
 }
 

@@ -4,22 +4,15 @@
  */
 
 import type { Problem } from "../../base/problem.js";
-import type { JobDefaults } from "../../job/defaults.js";
 import { readJobDefinition } from "../../job/schema.js";
-import type { Against, ConfigReading } from "../located.js";
 import { KEY_CODES } from "../problem-kinds.js";
 import { type LineDefinition, lineDefinition } from "./fields.js";
-import { type LineReading, type LineSource, lineReading, readLines, tooLongLine } from "./lines.js";
+import { type LineReading, type LineSource, lineReading, tooLongLine } from "./lines.js";
 import { originAt, originStretch } from "./origin.js";
 import { type LineProblem, LineScanner } from "./text.js";
 
-export function readKronConfig(file: string, text: string, defaults?: JobDefaults, against?: Against): ConfigReading {
-  const more = against === undefined ? {} : { against };
-  return readLines(file, text, (line, source) => readKronLine(line, { ...source, ...more }, defaults));
-}
-
 /** Reads one line without its end; `job` is null when there is none, or not a sound one. */
-export function readKronLine(line: string, source: LineSource, defaults?: JobDefaults): LineReading {
+export function readKronLine(line: string, source: LineSource): LineReading {
   const first = line.search(/[^ \t\r]/);
   if (first < 0 || line[first] === "#") return { job: null, problems: [] };
   const tooLong = tooLongLine(line, source);
@@ -27,7 +20,7 @@ export function readKronLine(line: string, source: LineSource, defaults?: JobDef
   const scanner = new LineScanner(line.endsWith("\r") ? line.slice(0, -1) : line);
   const parts = scanner.readLine();
   const found = lineDefinition(parts, scanner, line);
-  const read = readJobDefinition(found.raw, defaults);
+  const read = readJobDefinition(found.raw);
   const named = new Set(parts.fields.map(({ name }) => name));
   const isNew = (problem: Problem): boolean => !isSaid(problem, named, scanner.isCutShort);
   const others = read.ok ? (source.against?.(read.value.identity) ?? []) : [];

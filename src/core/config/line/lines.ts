@@ -29,14 +29,15 @@ export interface LineReading {
 export type LineReader = (line: string, source: LineSource) => LineReading;
 
 /** Reads a whole text line by line. Larger files are streamed by whoever reads them, with the same line reader. */
-export function readLines(file: string, text: string, read: LineReader): ConfigReading {
+export function readLines(file: string, text: string, read: LineReader, against?: Against): ConfigReading {
+  const more = against === undefined ? {} : { against };
   const jobs: LocatedJob[] = [];
   const problems: LocatedProblem[] = [];
   let number = 1;
   for (let start = text.startsWith("\ufeff") ? 1 : 0; start < text.length; number++) {
     const newline = text.indexOf("\n", start);
     const end = newline < 0 ? text.length : newline;
-    const reading = read(text.slice(start, end), { file, line: number });
+    const reading = read(text.slice(start, end), { file, line: number, ...more });
     if (reading.job !== null) jobs.push(reading.job);
     for (const problem of reading.problems) problems.push(problem);
     start = end + 1;

@@ -9,7 +9,7 @@ import type { Stretch } from "../located.js";
 import { type Origin, originStretch } from "./origin.js";
 import type { LinePart, LineProblem, NamedPart } from "./text.js";
 
-export const NOTIFY_EXAMPLE = "@notify(mail=ops@example.org,late=26h)";
+const NOTIFY_EXAMPLE = "@notify(mail=ops@example.org,late=26h)";
 
 type Path = readonly string[];
 
@@ -33,7 +33,7 @@ const PATHS: Readonly<Record<string, Path>> = {
   client_key_file: ["webhook", "client_key_file"],
 };
 
-export interface NotifyRuleText {
+interface NotifyRuleText {
   readonly raw: Readonly<Record<string, unknown>>;
   /** By the path within the rule. */
   readonly origins: readonly (readonly [path: readonly string[], origin: Origin])[];

@@ -9,7 +9,7 @@ import type { LintWarning } from "./warning.js";
 /** Jobs that are named. */
 const NAMED_JOBS = 5;
 
-export function hasNoDeadline({ policy }: JobDefinition): boolean {
+function hasNoDeadline({ policy }: JobDefinition): boolean {
   return policy.deadlineMs === 0 && !policy.suspend;
 }
 

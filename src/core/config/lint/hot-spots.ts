@@ -4,11 +4,11 @@ import { DAY_MS, type EpochMs, formatInstant } from "../../time/instant.js";
 import type { LintWarning } from "./warning.js";
 
 /** More jobs than this on one second are worth a word. */
-export const HOT_SPOT_JOBS = 20;
-export const HOT_SPOT_HORIZON_MS = 35 * DAY_MS;
+const HOT_SPOT_JOBS = 20;
+const HOT_SPOT_HORIZON_MS = 35 * DAY_MS;
 /** Nominal times counted for one schedule, and for all; schedules of the most jobs come first. */
-export const HOT_SPOT_TIMES_PER_SCHEDULE = 1500;
-export const HOT_SPOT_TIMES = 2_000_000;
+const HOT_SPOT_TIMES_PER_SCHEDULE = 1500;
+const HOT_SPOT_TIMES = 2_000_000;
 /** Jobs that are named. */
 const NAMED_JOBS = 5;
 

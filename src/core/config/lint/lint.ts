@@ -18,20 +18,20 @@ import { hotSpots } from "./hot-spots.js";
 import { oneTimes } from "./one-times.js";
 import { LINT_HORIZON_MS, type LintWarning } from "./warning.js";
 
-export { LINT_HORIZON_MS, type LintWarning } from "./warning.js";
+export type { LintWarning } from "./warning.js";
 
 /** Of a job with more periods than this the next half as many are examined, and as many spread over the horizon. */
 export const LINT_PERIODS_PER_JOB = 2000;
 /** Over all jobs: beyond, each job gets a share, but never fewer than the minimum. */
-export const LINT_PERIODS = 2_000_000;
-export const LINT_MIN_PERIODS_PER_JOB = 8;
+const LINT_PERIODS = 2_000_000;
+const LINT_MIN_PERIODS_PER_JOB = 8;
 /** Moments of windows that are looked at to tell whether a window is excluded as a whole, for one job. */
-export const LINT_MOMENTS_PER_JOB = 500_000;
+const LINT_MOMENTS_PER_JOB = 500_000;
 /** Fewer accepted candidates than this and a period finds none in 64 attempts more than once in thirty. */
-export const LINT_RARE_ACCEPTANCE = 0.05;
+const LINT_RARE_ACCEPTANCE = 0.05;
 /** Draws that stand for all, evenly spread, for each of the first few windows that are not excluded. */
-export const LINT_DRAWS_PER_WINDOW = 128;
-export const LINT_WINDOWS_SAMPLED = 2;
+const LINT_DRAWS_PER_WINDOW = 128;
+const LINT_WINDOWS_SAMPLED = 2;
 
 export function lintWarnings(jobs: readonly CompiledRule[], at: EpochMs): readonly LintWarning[] {
   const constrained = jobs.filter((job) => job.accepts !== null);

@@ -8,7 +8,7 @@ import { daysFromCivil, daysInMonth, weekdayOfDays } from "../../time/civil.js";
 import { SECOND_MS } from "../../time/instant.js";
 import type { CalendarEvent } from "./calendar.js";
 
-export interface EventSchedule {
+interface EventSchedule {
   /** Five fields, or `@at` and the one time there is; null where the event is an interval. */
   readonly schedule: string | null;
   readonly everyMs: number | null;
@@ -18,7 +18,7 @@ export interface EventSchedule {
 }
 
 /** Why an event cannot be said, and what can. */
-export interface Inexpressible {
+interface Inexpressible {
   readonly message: string;
   readonly hint: string;
 }

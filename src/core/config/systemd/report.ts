@@ -11,7 +11,7 @@ export interface SystemdRules {
   readonly isUser: boolean;
 }
 
-export interface SystemdLine {
+interface SystemdLine {
   readonly file: string;
   /** One-based. */
   readonly line: number;

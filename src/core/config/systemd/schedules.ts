@@ -62,7 +62,7 @@ const GAPS_FROM = Date.UTC(2024, 0, 1);
 const GAPS_UNTIL = Date.UTC(2033, 0, 1);
 const GAPS_LOOKED_AT = 3000;
 
-export interface Gaps {
+interface Gaps {
   readonly smallestMs: number;
   readonly largestMs: number;
 }

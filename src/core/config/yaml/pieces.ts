@@ -24,7 +24,7 @@ export interface YamlPiece {
   toSource(offset: number): number;
 }
 
-export interface YamlFile {
+interface YamlFile {
   /** The whole file, or what stands around its jobs; null when it is too large for one tree and cannot be cut. */
   readonly frame: YamlPiece | null;
   /** Lists of jobs; null when the jobs are in the frame. */
@@ -32,7 +32,7 @@ export interface YamlFile {
 }
 
 /** Where the list of jobs is, when the file has the usual form. */
-export interface JobList extends Stretch {
+interface JobList extends Stretch {
   /** Where each item begins. */
   readonly items: readonly number[];
 }

@@ -3,11 +3,11 @@ import { type DistributionKind, FLATNESS, identity, type Sampler } from "./kind.
 
 const DIR_NAMES = ["early", "late"] as const;
 
-export interface Exponential {
+type Exponential = {
   readonly name: "exponential";
   readonly lambda: number;
   readonly dir: (typeof DIR_NAMES)[number];
-}
+};
 
 const DEFAULT_LAMBDA = 1;
 

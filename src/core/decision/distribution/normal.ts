@@ -7,12 +7,12 @@ import { type DistributionKind, FLATNESS, identity, type Sampler } from "./kind.
 const MU_NAMES = ["nominal", "start", "mid", "end"] as const;
 type Mu = (typeof MU_NAMES)[number];
 
-export interface Normal {
+type Normal = {
   readonly name: "normal";
   readonly mu: Mu;
   /** null: one sixth of the window. */
   readonly sigmaMs: number | null;
-}
+};
 
 /** How a record writes the default of sigma: a sixth of the window, whatever its length. */
 const DEFAULT_SIGMA_TEXT = "D/6";

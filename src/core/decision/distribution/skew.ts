@@ -3,15 +3,15 @@ import { pow } from "../math.js";
 import type { DistributionKind, ParameterForm } from "./kind.js";
 import type { ParameterReader } from "./parameters.js";
 
-export interface SkewEarly {
+type SkewEarly = {
   readonly name: "skewEarly";
   readonly shape: number;
-}
+};
 
-export interface SkewLate {
+type SkewLate = {
   readonly name: "skewLate";
   readonly shape: number;
-}
+};
 
 const DEFAULT_SHAPE = 2;
 const PARAMETERS: Readonly<Record<string, ParameterForm>> = {

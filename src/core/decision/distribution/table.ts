@@ -5,7 +5,7 @@ import { NORMAL } from "./normal.js";
 import { SKEW_EARLY, SKEW_LATE } from "./skew.js";
 import { UNIFORM } from "./uniform.js";
 
-export const DISTRIBUTIONS = {
+const DISTRIBUTIONS = {
   uniform: UNIFORM,
   skewEarly: SKEW_EARLY,
   skewLate: SKEW_LATE,
@@ -15,6 +15,7 @@ export const DISTRIBUTIONS = {
 
 export type DistributionName = keyof typeof DISTRIBUTIONS;
 
+/** Definitions are aliases and no interfaces: the declarations of the package write them out here. */
 type DefinitionOf<K> = K extends DistributionKind<infer D> ? D : never;
 export type Distribution = DefinitionOf<(typeof DISTRIBUTIONS)[DistributionName]>;
 

@@ -1,8 +1,8 @@
 import { type DistributionKind, identity } from "./kind.js";
 
-export interface Uniform {
+type Uniform = {
   readonly name: "uniform";
-}
+};
 
 export const UNIFORM: DistributionKind<Uniform> = {
   name: "uniform",

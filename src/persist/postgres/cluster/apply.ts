@@ -18,7 +18,7 @@ interface Placed extends WantedJob {
 type Judged = Readonly<Record<What, Placed[]>>;
 
 /** And which revision it was before. */
-export type AppliedOver = Applied & { readonly before: number };
+type AppliedOver = Applied & { readonly before: number };
 
 function* pieces<T>(all: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < all.length; from += AT_ONCE) yield all.slice(from, from + AT_ONCE);

@@ -6,7 +6,7 @@ import type { Report } from "./violation.js";
 
 type Action<K extends TraceAction["kind"]> = Extract<TraceAction, { kind: K }>;
 
-export interface InitCall {
+interface InitCall {
   readonly call: number;
   readonly tasks: readonly TraceTask[];
   readonly problem: string | null;
@@ -18,12 +18,12 @@ export interface InitCall {
   window: InitWindow;
 }
 
-export interface StopCall {
+interface StopCall {
   /** Initialisations that were in progress when it was called. */
   readonly waitsFor: ReadonlySet<number>;
 }
 
-export interface ActiveList {
+interface ActiveList {
   readonly call: number;
   readonly names: ReadonlySet<string>;
 }

@@ -8,7 +8,7 @@ import type { PropertyId } from "./violation.js";
 
 const MINUTE_MS = 60_000;
 
-export interface StartContext {
+interface StartContext {
   readonly now: number;
   readonly timeZone: string;
   /** Successful initialisations so far. */

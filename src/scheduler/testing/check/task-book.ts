@@ -8,7 +8,7 @@ import type { Report } from "./violation.js";
 type Action<K extends TraceAction["kind"]> = Extract<TraceAction, { kind: K }>;
 
 /** A list of known content and, if nobody heard the answer, of unknown fate. */
-export interface AppliedList {
+interface AppliedList {
   readonly tasks: readonly TraceTask[];
   readonly window: InitWindow;
 }

@@ -26,7 +26,7 @@ export interface Passage {
   readonly timeZone: string;
 }
 
-export interface PendingPeriod {
+interface PendingPeriod {
   readonly at: number;
   readonly isCertain: boolean;
   /** It came while the task was running (P12). */
@@ -37,14 +37,14 @@ export interface PendingPeriod {
   readonly cameInEra: number;
 }
 
-export interface PendingRetry {
+interface PendingRetry {
   readonly untilAt: number;
   readonly isReached: boolean;
   readonly isCertain: boolean;
   readonly cameInEra: number;
 }
 
-export type Orphan = "no" | "possible" | "certain";
+type Orphan = "no" | "possible" | "certain";
 
 /** What one start used up: the evidence against the next one. */
 export interface StartRecord {

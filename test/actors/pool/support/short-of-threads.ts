@@ -5,9 +5,9 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { createDecisionPool } from "../../../../src/actors/pool/decision-pool.js";
-import { identityOf } from "../../../../src/actors/pool/page-builder.js";
 import { openLmdbStore } from "../../../../src/persist/lmdb/open.js";
 import { acquireDirectoryLock } from "../../../../src/persist/lock.js";
+import { identityOf } from "./pages.js";
 
 const [entry = "", directory = "", config = "", granted = "0", now = "0"] = process.argv.slice(2);
 const term = acquireDirectoryLock(directory);

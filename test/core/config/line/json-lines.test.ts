@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readJsonLine, readJsonLinesConfig } from "../../../../src/core/config/line/json-lines.js";
+import { readJsonLine } from "../../../../src/core/config/line/json-lines.js";
 import { parseJson } from "../../../../src/core/config/line/json-text.js";
+import { readLines } from "../../../../src/core/config/line/lines.js";
 import { readJobDefinition } from "../../../../src/core/job/schema.js";
 import { FUZZ } from "../../../support/fuzz.js";
 import { rawJobs } from "../../../support/raw-jobs.js";
@@ -54,7 +55,7 @@ describe("wrong lines: code and column", () => {
 
 test("lines are counted, blank ones say nothing, and jobs have a place", () => {
   const job = '{"identity":"a","schedule":"@daily","command":["x"]}';
-  const { jobs, problems } = readJsonLinesConfig("f.jsonl", `\ufeff\n${job}\r\n\n  {}\n`);
+  const { jobs, problems } = readLines("f.jsonl", `\ufeff\n${job}\r\n\n  {}\n`, readJsonLine);
   expect(jobs.map(({ line, column, definition }) => [line, column, definition.identity])).toEqual([[2, 1, "a"]]);
   expect(problems.map(({ line, column }) => [line, column])).toEqual([
     [4, 3],

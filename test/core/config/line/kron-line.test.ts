@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readKronConfig, readKronLine } from "../../../../src/core/config/line/kron-line.js";
+import { readKronLine } from "../../../../src/core/config/line/kron-line.js";
+import { readLines } from "../../../../src/core/config/line/lines.js";
 import type { JobDefinition } from "../../../../src/core/job/definition.js";
 import { readJobDefinition } from "../../../../src/core/job/schema.js";
 import { requireOk } from "../../../support/results.js";
@@ -236,7 +237,7 @@ describe("wrong lines: code and column", () => {
 
 test("comments and blank lines say nothing, and lines are counted", () => {
   const text = "\ufeff# one\r\n\r\n  # two\r\n\t\r\n@daily name=b command=x\r\n0 0 * * * name=c";
-  const { jobs, problems } = readKronConfig("f.kron", text);
+  const { jobs, problems } = readLines("f.kron", text, readKronLine);
   expect(jobs.map(({ line, column, definition }) => [line, column, definition.identity])).toEqual([[5, 13, "b"]]);
   expect(problems.map(({ line, problem }) => [line, problem.message])).toEqual([[6, 'missing command="..."']]);
 });
