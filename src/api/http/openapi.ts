@@ -5,7 +5,7 @@ import { SCOPE_FOR } from "../../operations/operation.js";
 import { DONE } from "../../operations/rehearsal.js";
 import { SCOPES } from "../../operations/scope.js";
 import { type Json, jsonSchema, opened, SCHEMA_OPTIONS } from "../form/json-schema.js";
-import { unwrapped } from "../form/parameters.js";
+import { unwrapped } from "../form/unwrapped.js";
 import { API_LIMITS } from "../limits.js";
 import { BASE_PATH, type Route } from "./routes.js";
 

@@ -17,11 +17,11 @@ import { newKey } from "./secret.js";
 const NO_KEY = "";
 const MOST_GRACE_MS = 30 * DAY_MS;
 
-const id = z.string().regex(/^[a-z2-7]{8}$/, "the id of a key: the eight characters behind kron_");
+const id = z.string().regex(/^[a-z2-7]{8}$/, "must be the id of a key: the eight characters behind kron_");
 const name = z
   .string()
   .max(100)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "no control characters");
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must have no control characters");
 
 const KEY_FIELDS = {
   id,
