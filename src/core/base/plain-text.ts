@@ -16,5 +16,6 @@ const PIECES = new RegExp(`(${JOINED})|[${MISLEADING}]`, "gu");
 
 /** What misleads is shown as what cannot be shown. */
 export function plainText(text: string): string {
+  if (/^[ -~]*$/.test(text)) return text;
   return text.replace(PIECES, (_, joined?: string) => joined ?? "\ufffd");
 }
