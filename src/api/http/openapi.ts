@@ -74,7 +74,7 @@ export function openApiOf(routes: readonly Route[]): Json {
     components: {
       schemas: componentsOf(routes, names),
       responses: { Problem: REFUSED },
-      securitySchemes: { key: { type: "http", scheme: "bearer", description: "kron_…, from 'krond keys create'" } },
+      securitySchemes: { key: { type: "http", scheme: "bearer", description: "kron_…, from 'kron keys create'" } },
     },
   };
 }

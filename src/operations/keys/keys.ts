@@ -139,7 +139,7 @@ export const ROTATE_KEY = daemonOperation({
 function changing<T>(keyId: string, ports: Acting, change: (record: KeyRecord) => Promise<T>): Promise<T> {
   return ports.inTurn(KEYS_PREFIX + keyId, async () => {
     const record = await storedKey(ports.reader, keyId);
-    if (record === null) throw new OperationError("not-found", `no key "${keyId}"`, "'krond keys list' shows them");
+    if (record === null) throw new OperationError("not-found", `no key "${keyId}"`, "'kron keys list' shows them");
     return change(record);
   });
 }
