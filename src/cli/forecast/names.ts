@@ -12,8 +12,9 @@ export function shownName(name: string): string {
 
 /** `a, b ×3 and 12 more`. */
 export function whoText({ contributors, other_contributors }: PeakReport): string {
-  const named = contributors.map(({ name, starts }) =>
-    starts === 1 ? shownName(name) : `${shownName(name)} ×${starts}`,
-  );
+  const named = contributors.map(({ name, called, starts }) => {
+    const shown = shownName(called ?? name);
+    return starts === 1 ? shown : `${shown} ×${starts}`;
+  });
   return `${named.join(", ")}${other_contributors === 0 ? "" : ` and ${other_contributors} more`}`;
 }
