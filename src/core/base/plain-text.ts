@@ -19,3 +19,8 @@ export function plainText(text: string): string {
   if (/^[ -~]*$/.test(text)) return text;
   return text.replace(PIECES, (_, joined?: string) => joined ?? "\ufffd");
 }
+
+/** The same of a text of several lines. */
+export function plainLines(text: string): string {
+  return text.split("\n").map(plainText).join("\n");
+}
