@@ -3,6 +3,7 @@ import { X509Certificate } from "node:crypto";
 import * as fs from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Clock, Timer } from "../actors/clock.js";
+import { fileWords } from "../core/base/errors/file-words.js";
 import { KronError } from "../core/base/errors/kron-error.js";
 import { messageOf } from "../core/base/errors/message.js";
 import type { DoorPorts, EventListener, NamedDoor } from "../operations/door.js";
@@ -165,7 +166,7 @@ function textOf(file: string): string {
   try {
     return fs.readFileSync(file, "utf8");
   } catch (error) {
-    throw tlsTrouble(`${file} cannot be read: ${messageOf(error)}`, "krond reads it as the user it runs as");
+    throw tlsTrouble(`${file} cannot be read: ${fileWords(error)}`, "krond reads it as the user it runs as");
   }
 }
 

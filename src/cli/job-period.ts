@@ -4,7 +4,7 @@ import { isZoned, readMoment } from "../core/time/moment.js";
 import type { WhyAnswer } from "../core/why/facts.js";
 import type { ParsedArgs } from "./args.js";
 import { askOrRun } from "./daemon.js";
-import { usageError } from "./exit.js";
+import { CliError, usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
 import { momentOf, viewerZone } from "./moments.js";
 
@@ -32,7 +32,7 @@ export async function jobPeriodOf(text: string, args: ParsedArgs, io: CliIo): Pr
   const moment = readMoment(written, { now: io.now(), zone: viewerZone(args, io), toward: "back" });
   if (!moment.ok || isZoned(written)) {
     const message = moment.ok ? period.error.message : moment.error.message;
-    throw usageError(`"${written}" is no period: ${message}`, "write it like 2026-03-01T00:00:00Z, or 09:00");
+    throw usageError(`"${written}" is no period: ${message}`, PERIOD_FORM);
   }
   const near = await momentOf(written, "@", "back", args, io);
   return { identity, periodAt: await periodNear(identity, near, args, io) };
@@ -58,3 +58,15 @@ interface WhyQuestion {
 export function whyAnswer(question: WhyQuestion, args: ParsedArgs, io: CliIo): Promise<WhyAnswer> {
   return askOrRun(args, io, { op: "why", ...question });
 }
+
+/** Where there is no job of that name: what stands behind an @ may have been meant as a period, and is none. */
+export function unreadPeriod(error: unknown, { identity, periodAt }: JobPeriod): unknown {
+  const at = identity.lastIndexOf("@");
+  const isUnknown = error instanceof CliError && error.message === `no job "${identity}"`;
+  if (!isUnknown || periodAt !== null || at < 0) return error;
+  const written = identity.slice(at + 1);
+  const what = written === "" ? "there is no period behind the @" : `"${written}" is no period`;
+  return usageError(`${what}, and no job is called "${identity}"`, PERIOD_FORM);
+}
+
+const PERIOD_FORM = "write a period like 2026-03-01T00:00:00Z, or 09:00";

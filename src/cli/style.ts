@@ -1,3 +1,4 @@
+import { plainText } from "../core/base/plain-text.js";
 import type { ParsedArgs } from "./args.js";
 import type { CliIo } from "./io.js";
 
@@ -37,13 +38,14 @@ export function paintFor(args: ParsedArgs, io: CliIo): Paint {
 
 export type Align = "left" | "right";
 
-/** Columns as wide as their widest cell, two blanks apart, no trailing blanks. */
+/** Columns as wide as their widest cell, two blanks apart, no trailing blanks. What is in them, anybody may have written. */
 export function renderTable(
   header: readonly string[],
-  rows: readonly (readonly string[])[],
+  cells: readonly (readonly string[])[],
   align: readonly Align[],
   paint: Paint,
 ): string {
+  const rows = cells.map((row) => row.map(plainText));
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
   );

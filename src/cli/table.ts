@@ -2,6 +2,7 @@
  * A table that comes in pages. Where it goes to a terminal it fits its width: what matters least is shortened first, and no
  * row is ever wrapped. Elsewhere nothing is shortened; columns grow with what comes, but nothing that is printed moves.
  */
+import { plainText } from "../core/base/plain-text.js";
 import type { ParsedArgs } from "./args.js";
 import type { CliIo } from "./io.js";
 import { type Paint, paintFor } from "./style.js";
@@ -159,8 +160,11 @@ export class FittedTable<T> {
   }
 }
 
+/** What is in it, anybody may have written. */
 function cellOf(cell: string | Cell): Cell {
-  return typeof cell === "string" ? { text: cell } : cell;
+  if (typeof cell === "string") return { text: plainText(cell) };
+  const { text, short } = cell;
+  return { ...cell, text: plainText(text), ...(short === undefined ? {} : { short: plainText(short) }) };
 }
 
 function textOf(cell: Cell | undefined, isShort: boolean): string {

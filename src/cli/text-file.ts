@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { messageOf } from "../core/base/errors/message.js";
+import { fileWords } from "../core/base/errors/file-words.js";
 import { formatSize } from "../core/job/size.js";
 import { CliError, EXIT } from "./exit.js";
 import type { CliIo } from "./io.js";
@@ -37,7 +37,7 @@ async function readInput(limitBytes: number, io: CliIo): Promise<string> {
 }
 
 function fail(name: string, error: unknown): never {
-  throw new CliError(EXIT.configuration, `${name}: ${messageOf(error)}`);
+  throw new CliError(EXIT.configuration, `${name}: ${fileWords(error)}`);
 }
 
 function tooLarge(name: string, limitBytes: number): CliError {

@@ -24,7 +24,8 @@ export function readOperation(request: unknown): Asked {
   const issue = read.error.issues[0];
   const place = ["request", ...(issue?.path ?? [])].join(".");
   const problems = problemsOfIssues(read.error.issues, input, operation.input);
-  throw new OperationError("bad-request", `${place}: ${issue?.message ?? "cannot be read"}`, undefined, { problems });
+  const [first] = problems;
+  throw new OperationError("bad-request", `${place}: ${first?.message ?? "cannot be read"}`, undefined, { problems });
 }
 
 function fieldsOf(request: unknown): Readonly<Record<string, unknown>> {

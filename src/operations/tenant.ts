@@ -8,7 +8,7 @@ const TENANT_CHARS = 64;
 export const tenantName = z
   .string()
   .max(TENANT_CHARS)
-  .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, "small letters, digits and, between them, hyphens");
+  .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, "must be small letters, digits and, between them, hyphens");
 
 /** Whoever runs the daemon may speak for any tenant. */
 export function hostAs(tenant: string): Caller {

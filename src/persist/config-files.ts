@@ -6,7 +6,7 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../core/base/errors/message.js";
+import { fileWords } from "../core/base/errors/file-words.js";
 import type { ErrorCode } from "../core/base/errors/registry.js";
 import { LIMITS } from "../core/base/limits.js";
 import type { Problem } from "../core/base/problem.js";
@@ -126,7 +126,7 @@ export class ConfigFiles {
       this.#refuseProblem(name, problem);
     } catch (error) {
       if (!isFromSystem(error)) throw error;
-      this.#refuseFile(name, "config-unreadable", messageOf(error), hint);
+      this.#refuseFile(name, "config-unreadable", fileWords(error), hint);
     } finally {
       await handle?.close();
     }

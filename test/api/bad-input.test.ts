@@ -115,6 +115,68 @@ describe("an endpoint that cannot be so", () => {
     expect(patched.status).toBe(400);
   });
 
+  test.each<[name: string, body: object, detail: string]>([
+    ["nothing at all", {}, "/name: is missing: it must be a text of 1 to 200 characters, and 1 more"],
+    ["no text", { ...NEW, url: null }, "/url: must be a text of at most 4096 characters, not null"],
+    [
+      "none of the words",
+      { ...NEW, method: "get" },
+      '/method: must be one of GET, HEAD, POST, PUT, PATCH, DELETE, not "get"',
+    ],
+    [
+      "too often",
+      { ...BARE, baselineIntervalMs: 0 },
+      "/baselineIntervalMs: must be a whole number from 1000 to 31622400000, not 0",
+    ],
+    ["no name", { ...NEW, name: "" }, "/name: must be a text of 1 to 200 characters"],
+    ["no list", { ...NEW, tags: "a" }, "/tags: must be a list, not a text"],
+    [
+      "no instant",
+      { ...NEW, endAt: "soon" },
+      "/endAt: must be an RFC 3339 timestamp, YYYY-MM-DDTHH:MM:SSZ or with an offset in place of Z",
+    ],
+    [
+      "one of several kinds",
+      { ...NEW, successBody: "ok" },
+      "/successBody: must be an object with contains or an object with pointer and equals, not a text",
+    ],
+    [
+      "what one kind lacks",
+      { ...NEW, successBody: { contains: "" } },
+      "/successBody/contains: must be a text of 1 to 1024 characters",
+    ],
+    [
+      "min > max",
+      { ...NEW, minIntervalMs: 60_000, maxIntervalMs: 30_000 },
+      "/minIntervalMs: minIntervalMs 1m is longer than maxIntervalMs 30s",
+    ],
+    ["unknown fields", { ...NEW, colour: "red" }, "/colour: no such field"],
+  ])("is told at its field, in words and with what is allowed: %s", async (_name, body, detail) => {
+    const reply = await unchanged(() => post(`/jobs/${jobId}/endpoints`, body));
+    expect([reply.status, reply.body.code, reply.body.detail]).toEqual([...INVALID, detail]);
+    expect(reply.body.detail).toContain(`${reply.body.errors[0].pointer}: ${reply.body.errors[0].message}`);
+  });
+
+  test("of a name that is nearly one of a field it is said which", async () => {
+    const { body } = await post(`/jobs/${jobId}/endpoints`, { ...NEW, timeoutMS: 5 });
+    expect(body.errors).toEqual([
+      { pointer: "/timeoutMS", code: "field-unknown", message: "no such field", hint: "did you mean timeoutMs?" },
+    ]);
+  });
+
+  test("what is wrong is told before the name that is taken", async () => {
+    for (const more of [{ minIntervalMs: 60_000, maxIntervalMs: 30_000 }, { url: "http://127.0.0.1:1/" }]) {
+      const reply = await unchanged(() => post(`/jobs/${jobId}/endpoints`, { ...GOOD, ...more }));
+      expect([reply.status, reply.body.code]).toEqual([...INVALID]);
+    }
+    const { id } = (await post(`/jobs/${jobId}/endpoints`, NEW)).body;
+    const body = { name: GOOD.name, url: "http://127.0.0.1:1/" };
+    expect(told(await ask("PATCH", `/endpoints/${id}`, { body }))).toEqual([...INVALID, "/url address-forbidden"]);
+    expect((await ask("DELETE", `/endpoints/${id}`)).status).toBe(204);
+    const telling = { name: "sync", notify: [{ url: "http://127.0.0.1:1/" }] };
+    expect(told(await post("/jobs", telling))).toEqual([...INVALID, "/notify/0/url address-forbidden"]);
+  });
+
   test("a name that is taken is a conflict, at its field", async () => {
     const taken = [409, "conflict", "/name name-taken"];
     expect(told(await unchanged(() => post(`/jobs/${jobId}/endpoints`, GOOD)))).toEqual(taken);
@@ -219,6 +281,7 @@ describe("what is no request", () => {
     ["half of JSON", ...MALFORMED, "/jobs", { body: Buffer.from('{"name":"a"') }],
     ["broken UTF-8", ...MALFORMED, "/jobs", { body: Buffer.from('{"name":"\xff\xfe"}', "latin1") }],
     ["half a UTF-8 character", ...MALFORMED, "/jobs", { body: Buffer.from('{"name":"\xe2\x82"}', "latin1") }],
+    ["a name twice", ...INVALID, "/jobs", { body: Buffer.from('{"name":"a","description":"","n\\u0061me":"b"}') }],
     ["a list", ...INVALID, "/jobs", { body: [] }],
     ["null", ...INVALID, "/jobs", { body: null }],
     [
@@ -230,6 +293,13 @@ describe("what is no request", () => {
     ["too much", 413, "body-too-large", "/jobs", { body: { name: "x".repeat(API_LIMITS.bodyBytes) } }],
     ["a form", 415, "content-type-unsupported", "/jobs", { body: {}, headers: { "content-type": "text/plain" } }],
     ["no type", 415, "content-type-unsupported", "/jobs", { body: {}, headers: { "content-type": "" } }],
+    [
+      "in another alphabet",
+      415,
+      "content-type-unsupported",
+      "/jobs",
+      { body: { name: "a" }, headers: { "content-type": 'application/json; charset="latin1"' } },
+    ],
     ["packed", 415, "content-type-unsupported", "/jobs", { body: {}, headers: { "content-encoding": "gzip" } }],
     ["a parameter that there is not", ...INVALID, "/jobs?colour=red", { body: { name: "a" } }],
     ["an address that there is not", 404, "route-unknown", "/nothing", { body: {} }],
@@ -245,6 +315,33 @@ describe("what is no request", () => {
   ])("%s", async (_name, status, code, path, wish) => {
     const reply = await unchanged(() => ask("POST", path, wish));
     expect([reply.status, reply.body.code]).toEqual([status, code]);
+  });
+
+  test("of a name that is written twice it is said where, however deep", async () => {
+    const text = `{"name":"a","notify":[{},{"url":"x","headers":{"a/b":"\\"{","c":1,"a\\/b":"2"}}]}`;
+    const reply = await unchanged(() => ask("POST", "/jobs", { body: Buffer.from(text) }));
+    expect(told(reply)).toEqual([...INVALID, "/notify/1/headers/a~1b field-duplicate"]);
+    expect(reply.body.detail).toBe("/notify/1/headers/a~1b: is written twice");
+    // In objects of their own each may stand once.
+    const sound = Buffer.from('{"name":"twice","notify":[{"url":"http://1.1.1.1/"},{"url":"http://1.1.1.1/"}]}');
+    const made = await ask("POST", "/jobs", {
+      body: sound,
+      headers: { "content-type": "application/json; charset=UTF-8" },
+    });
+    expect(made.status).toBe(201);
+    expect((await ask("DELETE", `/jobs/${made.body.id}`)).status).toBe(204);
+  });
+
+  test("limits: null is what it is when nobody says it, for the burst too", async () => {
+    const path = "/api/v1/tenants/acme/limits";
+    const body = { executionsPerMinute: 60, executionBurst: null };
+    const set = await daemon.send("PUT", path, { key: hostKey, body });
+    expect([set.status, set.body.limits]).toMatchObject([200, { executionsPerMinute: 60, executionBurst: 10 }]);
+    const all = await daemon.send("PUT", path, {
+      key: hostKey,
+      body: Object.fromEntries(Object.keys(set.body.limits).map((limit) => [limit, null])),
+    });
+    expect([all.status, all.body.limits]).toMatchObject([200, { executionsPerMinute: null, executionBurst: 10 }]);
   });
 
   test("GET takes no body, and DELETE neither", async () => {

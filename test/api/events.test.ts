@@ -100,6 +100,11 @@ describe("events", () => {
       const { status, body } = await api.send("GET", `/api/v1/events?topics=${encodeURIComponent(topics)}`, { key });
       expect([status, body.errors[0].pointer]).toEqual([400, "/topics"]);
     }
+    const { body: unknown } = await api.send("GET", "/api/v1/events?topics=complete", { key });
+    expect(unknown.detail).toBe('/topics: "complete" is no topic');
+    for (const topic of ["schedule:PATTERN", "completed", "missed_deadline"]) {
+      expect(unknown.errors[0].hint.split(/[ ,]+/)).toContain(topic);
+    }
     expect((await api.send("GET", "/api/v1/events?topic=started", { key })).status).toBe(400);
   });
 

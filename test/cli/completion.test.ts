@@ -70,6 +70,8 @@ describe("completion for bash", () => {
     ["kron runs --status t", ["timeout"]],
     ["kron stats --window ", ["1h", "4h", "24h", "30d"]],
     ["kron limits s", ["show", "set"]],
+    ["kron keys r", ["rotate", "revoke"]],
+    ["krond keys create --scope w", ["write"]],
     ["kron mcp --scope ", ["read", "write", "admin"]],
     ["krond state re", ["recover", "rewind"]],
     ["kron completion f", ["fish"]],

@@ -93,7 +93,7 @@ describe("kron planner try", () => {
     ["an unknown verb", ["guess", "x"], 1, /planner takes 'try FILE', 'try ENDPOINT', 'sessions' or 'rules'/],
     ["no file", ["try"], 1, /planner takes 'try FILE', 'try ENDPOINT', 'sessions' or 'rules'/],
     ["two files", ["try", "a", "b"], 1, /planner takes 'try FILE', 'try ENDPOINT', 'sessions' or 'rules'/],
-    ["a file that there is not", ["try", "/nowhere/s.json"], 2, /\/nowhere\/s\.json: ENOENT/],
+    ["a file that there is not", ["try", "/nowhere/s.json"], 2, /\/nowhere\/s\.json: there is no such file\n/],
     [
       "options of a model without one",
       ["try", "-", "--model", "m"],

@@ -15,7 +15,8 @@ describe("what was probably meant", () => {
     ["histroy", "did you mean 'kron history'?"],
     ["version", "did you mean 'kron --version'?"],
     ["hlep", "did you mean 'kron help'?"],
-    ["keys", "did you mean 'krond keys'?"],
+    ["doctor", "did you mean 'krond doctor'?"],
+    ["key", "did you mean 'kron keys'?"],
     ["frobnicate", "see 'kron --help'"],
   ])("the command %s: %s", async (verb, hint) => {
     const { exitCode, out, err } = await runCaptured(KRON, [verb]);

@@ -184,7 +184,7 @@ check     nothing ran twice, every period is accounted for
 describe("what is refused, with a reason", () => {
   const rows: readonly (readonly [name: string, argv: readonly string[], exitCode: number, err: string])[] = [
     ["a broken scenario", ["--scenario", files.wrong], 2, `wrong.yml:3:22: error: events[0].do: expected one of crash`],
-    ["a scenario that is not there", ["--scenario", join(place, "none.yml")], 2, "ENOENT"],
+    ["a scenario that is not there", ["--scenario", join(place, "none.yml")], 2, "none.yml: there is no such file"],
     ["an unknown flag", ["--explode", "now"], 1, "--explode"],
     ["a figure that nobody knows", ["--expect", "mised=0"], 1, '--expect: unknown figure "mised"'],
     ["a horizon that is none", ["--horizon", "soon"], 1, "--horizon: not a duration"],

@@ -146,6 +146,13 @@ describe("times as people say them", () => {
       expect(err).toContain(`@ ${time} is `);
     }
     expect(here.kron("why", "t/hourly@25:00").err).toContain('"25:00" is no period');
+    for (const written of ["lunch", "2026", ""]) {
+      const { status, err } = here.kron("why", `t/hourly@${written}`);
+      const what = written === "" ? "there is no period behind the @" : `"${written}" is no period`;
+      const hint = "write a period like 2026-03-01T00:00:00Z, or 09:00";
+      expect([status, err]).toEqual([1, `kron: ${what}, and no job is called "t/hourly@${written}"\n  ${hint}\n`]);
+    }
+    expect(here.kron("why", "t/hurly").err).toBe('kron: no job "t/hurly"\n  did you mean "t/hourly"?\n');
   });
 });
 

@@ -70,6 +70,7 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   "kron runs": [["billing/sync"]],
   "kron stats": [[], ["billing/sync"]],
+  "kron keys": [["create", "--name", "ours", "--scope", "read"], ["list"]],
   "kron limits": [["show"], ["list"]],
   "kron plan": [[]],
   "kron planner": [["try", "situation.json"], ["rules"], ["sessions"]],

@@ -121,10 +121,10 @@ describe("kron list", () => {
     await krond.ready();
     here.kron("pause", "t/000003", "--until", "1h", "--reason", "x");
     const filtered = (): unknown[] =>
-      ["--identity t/00000? --tag lucky", "--standing paused", "-n 2", "--identity x"].map((line) =>
+      ["--identity t/00000? --tag lucky", "t/00000? --tag lucky", "--standing paused", "-n 2", "x"].map((line) =>
         identitiesOf(here.kron("list", ...line.split(" "), "-o", "json").out),
       );
-    const expected = [["t/000007"], ["t/000003"], ["t/000000", "t/000001"], []];
+    const expected = [["t/000007"], ["t/000007"], ["t/000003"], ["t/000000", "t/000001"], []];
     expect(filtered()).toEqual(expected);
     await krond.kill("SIGTERM");
     expect(filtered()).toEqual(expected);

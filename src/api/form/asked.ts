@@ -7,6 +7,7 @@ import type { Operation } from "../../operations/operation.js";
 import { type CursorSeal, wrongCursor } from "../http/cursor.js";
 import { inputProblem } from "./issues.js";
 import type { Told } from "./told.js";
+import { IN_WORDS } from "./words.js";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,8 +33,8 @@ export function ownerOf(tenant: string | null): string {
 }
 
 export function readTaken({ taken }: Form, fields: Fields): Fields {
-  const read = taken.safeParse(fields);
-  if (!read.success) throw inputProblem(read.error.issues);
+  const read = taken.safeParse(fields, IN_WORDS);
+  if (!read.success) throw inputProblem(read.error.issues, taken);
   return read.data;
 }
 
@@ -41,10 +42,10 @@ export function readTaken({ taken }: Form, fields: Fields): Fields {
 export function inputOf(operation: Operation, asked: Asked): unknown {
   const { form, isPaged } = operation.http;
   const placed = openedFields(operation, asked);
-  const input = operation.input.safeParse(form === undefined ? placed : form.toInput(placed));
+  const input = operation.input.safeParse(form === undefined ? placed : form.toInput(placed), IN_WORDS);
   if (input.success) return input.data;
   const isOfCursor = isPaged === true && input.error.issues.some(({ path }) => !(String(path[0]) in asked.taken));
-  throw isOfCursor ? wrongCursor("it was not given out here") : inputProblem(input.error.issues);
+  throw isOfCursor ? wrongCursor("it was not given out here") : inputProblem(input.error.issues, operation.input);
 }
 
 export function toldAnswer({ operation, told }: Form, found: unknown, asked: Asked): unknown {

@@ -1,6 +1,7 @@
 /** Parameters of an address: texts, which the schema says how to understand. Nothing is guessed, and nothing left out. */
 import { z } from "zod";
-import { HttpProblem } from "../http/problem.js";
+import { HttpProblem, pointerOf, TWICE, wrongFields } from "../http/problem.js";
+import { unwrapped } from "./unwrapped.js";
 
 /** How the text of a parameter is read; `list`: it may come several times. */
 interface Reading {
@@ -63,24 +64,11 @@ function readingOf(schema: z.ZodType): Reading {
   return { isList: false, as: inner instanceof z.ZodBoolean ? "boolean" : "text" };
 }
 
-/** Without what says whether it may be left out. */
-export function unwrapped(schema: z.ZodType): z.ZodType {
-  const isWrapped =
-    schema instanceof z.ZodOptional ||
-    schema instanceof z.ZodNullable ||
-    schema instanceof z.ZodDefault ||
-    schema instanceof z.ZodReadonly;
-  return isWrapped ? unwrapped(schema.def.innerType as z.ZodType) : schema;
-}
-
 function twice(name: string): HttpProblem {
-  const message = "written twice";
-  const errors = [{ pointer: `/${name}`, code: "field-duplicate", message }];
-  return new HttpProblem("input-invalid", `the parameter "${name}" is written twice`, { errors });
+  return wrongFields([{ pointer: pointerOf([name]), ...TWICE }]);
 }
 
 function unknownParameter(name: string, allowed: ReadonlySet<string>): HttpProblem {
   const hint = allowed.size === 0 ? "there are none here" : `there are ${[...allowed].join(", ")}`;
-  const errors = [{ pointer: `/${name}`, code: "field-unknown", message: "no such parameter", hint }];
-  return new HttpProblem("input-invalid", `no parameter "${name}"`, { errors });
+  return wrongFields([{ pointer: pointerOf([name]), code: "field-unknown", message: "no such parameter", hint }]);
 }

@@ -168,7 +168,7 @@ function mustBeOf({ tenant, keyId }: Holder, { of }: Operation): void {
   // Only who runs the daemon speaks for tenants; a key speaks for one or none.
   if (of === "tenant" && tenant === null && keyId !== null) {
     throw new HttpProblem("key-of-another-kind", "this is a tenant's, and the key is the host's", {
-      hint: "make one with 'krond keys create --tenant NAME'",
+      hint: "make one with 'kron keys create --tenant NAME'",
     });
   }
 }

@@ -2,7 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import { API_LIMITS } from "../limits.js";
 import type { BodyPlace } from "./body-room.js";
-import { HttpProblem, pointerOf } from "./problem.js";
+import { doubledName } from "./doubled-name.js";
+import { HttpProblem, pointerOf, TWICE, wrongFields } from "./problem.js";
 
 /** The client has gone in the middle of it: nobody waits for an answer. */
 export class ClientGone extends Error {}
@@ -48,22 +49,32 @@ export function isSent({ headers }: IncomingMessage): boolean {
 }
 
 export function mustBeJson({ headers }: IncomingMessage): void {
-  const [type = ""] = (headers["content-type"] ?? "").split(";", 1);
+  const [type = "", ...parameters] = (headers["content-type"] ?? "").split(";");
   if (type.trim().toLowerCase() !== "application/json") {
     throw new HttpProblem("content-type-unsupported", "a body is JSON", { hint: "Content-Type: application/json" });
+  }
+  const charset = parameters.map((text) => CHARSET.exec(text)?.[1]).find((name) => name !== undefined);
+  if (charset !== undefined && charset.toLowerCase() !== "utf-8") {
+    const hint = "Content-Type: application/json; charset=utf-8";
+    throw new HttpProblem("content-type-unsupported", `a body is UTF-8, and not ${JSON.stringify(charset)}`, { hint });
   }
   const coding = headers["content-encoding"];
   if (coding === undefined || coding.toLowerCase() === "identity") return;
   throw new HttpProblem("content-type-unsupported", `a body is sent as it is, and not as ${JSON.stringify(coding)}`);
 }
 
+const CHARSET = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i;
+
 /** An object, or nothing at all. */
 export function parseBody(bytes: Buffer): Readonly<Record<string, unknown>> {
-  const value = jsonOf(textOf(bytes));
+  const text = textOf(bytes);
+  const value = jsonOf(text);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new HttpProblem("input-invalid", "the body is not a JSON object");
   }
   mustBeSound(value);
+  const doubled = doubledName(text);
+  if (doubled !== null) throw wrongFields([{ pointer: pointerOf(doubled), ...TWICE }]);
   return value as Readonly<Record<string, unknown>>;
 }
 
@@ -124,7 +135,5 @@ function pathOf(spot: Spot | null): readonly PropertyKey[] {
 }
 
 function refused(spot: Spot | null, message: string): HttpProblem {
-  const pointer = pointerOf(pathOf(spot));
-  const errors = [{ pointer, code: "field-malformed", message }];
-  return new HttpProblem("input-invalid", `${pointer}: ${message}`, { errors });
+  return wrongFields([{ pointer: pointerOf(pathOf(spot)), code: "field-malformed", message }]);
 }

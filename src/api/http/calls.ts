@@ -5,6 +5,7 @@ import type { Operation } from "../../operations/operation.js";
 import type { Acting } from "../../operations/ports.js";
 import { isRehearsal } from "../../operations/rehearsal.js";
 import { type Asked, type Fields, inputOf, ownerOf, readTaken, toldAnswer } from "../form/asked.js";
+import { unknownField } from "../form/issues.js";
 import { readPathParameter, readQuery } from "../form/parameters.js";
 import { API_LIMITS } from "../limits.js";
 import { type Answer, JSON_TYPES } from "./answer.js";
@@ -12,7 +13,7 @@ import { type Holder, mayAsk } from "./authority.js";
 import { isSent, mustBeJson, parseBody } from "./body.js";
 import type { CursorSeal } from "./cursor.js";
 import type { Idempotency } from "./idempotency.js";
-import { HttpProblem, retryAfter } from "./problem.js";
+import { type FieldError, HttpProblem, pointerOf, retryAfter, wrongFields } from "./problem.js";
 import type { Route } from "./routes.js";
 
 const STOPPING_RETRY_MS = 5_000;
@@ -81,20 +82,18 @@ function takenFrom({ request, route, parameters, query }: Call, body: Buffer): F
   const { taken, inPath, inQuery, inBody } = route;
   const sent = body.length === 0 ? {} : parseBody(body);
   const stray = Object.keys(sent).find((name) => !inBody.has(name));
-  if (stray !== undefined) throw strayField(stray, route);
+  if (stray !== undefined) throw wrongFields([strayField(stray, route)]);
   const fields: Record<string, unknown> = { ...sent, ...readQuery(query, taken, inQuery) };
   for (const name of inPath) fields[name] = readPathParameter(name, parameters[name] ?? "", taken);
   if (route.operation.http.takesIfMatch === true) Object.assign(fields, versionOf(request));
   return readTaken(route, fields);
 }
 
-function strayField(name: string, { inPath, inQuery }: Route): HttpProblem {
+function strayField(name: string, { inPath, inQuery, inBody }: Route): FieldError {
+  const pointer = pointerOf([name]);
   const isElsewhere = inPath.includes(name) || inQuery.has(name);
-  const message = isElsewhere ? "it stands in the address, not in the body" : "no such field";
-  const pointer = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-  return new HttpProblem("input-invalid", `${pointer}: ${message}`, {
-    errors: [{ pointer, code: "field-unknown", message }],
-  });
+  if (!isElsewhere) return unknownField(pointer, name, [...inBody]);
+  return { pointer, code: "field-unknown", message: "it stands in the address, not in the body" };
 }
 
 async function carriedOut(call: Call, asked: AskedFor, { acting }: CallPorts): Promise<Answer> {

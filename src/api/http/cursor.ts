@@ -3,7 +3,7 @@
  * here. A place means something to the store alone: what somebody has made up never comes so far.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { HttpProblem } from "./problem.js";
+import { type HttpProblem, wrongFields } from "./problem.js";
 
 const SEAL_BYTES = 16;
 const KEY_BYTES = 32;
@@ -37,6 +37,5 @@ export class CursorSeal {
 
 export function wrongCursor(message: string): HttpProblem {
   const hint = "ask again without a cursor, or with the one that the last page gave";
-  const errors = [{ pointer: "/cursor", code: "field-value", message, hint }];
-  return new HttpProblem("input-invalid", `/cursor: ${message}`, { errors });
+  return wrongFields([{ pointer: "/cursor", code: "field-value", message, hint }]);
 }

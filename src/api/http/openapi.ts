@@ -5,7 +5,7 @@ import { SCOPE_FOR } from "../../operations/operation.js";
 import { DONE } from "../../operations/rehearsal.js";
 import { SCOPES } from "../../operations/scope.js";
 import { type Json, jsonSchema, opened, SCHEMA_OPTIONS } from "../form/json-schema.js";
-import { unwrapped } from "../form/parameters.js";
+import { unwrapped } from "../form/unwrapped.js";
 import { API_LIMITS } from "../limits.js";
 import { BASE_PATH, type Route } from "./routes.js";
 
@@ -74,7 +74,7 @@ export function openApiOf(routes: readonly Route[]): Json {
     components: {
       schemas: componentsOf(routes, names),
       responses: { Problem: REFUSED },
-      securitySchemes: { key: { type: "http", scheme: "bearer", description: "kron_…, from 'krond keys create'" } },
+      securitySchemes: { key: { type: "http", scheme: "bearer", description: "kron_…, from 'kron keys create'" } },
     },
   };
 }

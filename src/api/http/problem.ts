@@ -81,6 +81,21 @@ export class HttpProblem extends Error {
   }
 }
 
+/** Of a name that would be read once. */
+export const TWICE = { code: "field-duplicate", message: "is written twice" } as const;
+
+/** Whatever is wrong with fields is told alike: the first of them, and how many there are beside it. */
+export function wrongFields(errors: readonly FieldError[]): HttpProblem {
+  return new HttpProblem("input-invalid", detailOf(errors), { errors });
+}
+
+function detailOf(errors: readonly FieldError[]): string {
+  const [first] = errors;
+  if (first === undefined) return "the input is not what its schema says";
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : "";
+  return `${first.pointer === "" ? "" : `${first.pointer}: `}${first.message}${more}`;
+}
+
 const CODE_OF_KIND: Readonly<Record<OperationErrorKind, ProblemCode>> = {
   "not-found": "not-found",
   refused: "refused",
@@ -98,14 +113,16 @@ export function problemOf(error: unknown): HttpProblem | null {
   if (error instanceof KronError) return betweenNodes(error);
   if (!(error instanceof OperationError)) return null;
   const { kind, message, hint, problems, retryAfterMs } = error;
+  const errors = problems.map(fieldError);
   const more = {
-    errors: problems.map(fieldError),
+    errors,
     ...(hint === undefined ? {} : { hint }),
     headers: retryAfterMs === null ? {} : retryAfter(retryAfterMs),
   };
   // Where fields are named, it is they that are wrong, and not the moment.
   const isInput = kind === "refused" && problems.length > 0;
-  return new HttpProblem(isInput ? "input-invalid" : CODE_OF_KIND[kind], message, more);
+  const detail = errors.length === 0 ? message : detailOf(errors);
+  return new HttpProblem(isInput ? "input-invalid" : CODE_OF_KIND[kind], detail, more);
 }
 
 const AGAIN_MS = 2_000;

@@ -12,7 +12,7 @@ import { Attention, nobodyElse } from "./attention.js";
 import { ClientGone } from "./body.js";
 import { EventIds } from "./event-ids.js";
 import { eventText, type Listener } from "./event-text.js";
-import { HttpProblem, retryAfter } from "./problem.js";
+import { HttpProblem, retryAfter, wrongFields } from "./problem.js";
 
 export const STREAM_LIMITS = {
   streams: 64,
@@ -60,10 +60,8 @@ function isOf(tenant: string | null, { identity }: SupervisorEvent): boolean {
 }
 
 function wrongTopic(message: string): HttpProblem {
-  const hint = "topics are names of events, such as completed, or schedule:PATTERN, with commas between";
-  return new HttpProblem("input-invalid", message, {
-    errors: [{ pointer: "/topics", code: "field-value", message, hint }],
-  });
+  const hint = `topics are, with commas between: schedule:PATTERN, and ${SUPERVISOR_EVENTS.join(", ")}`;
+  return wrongFields([{ pointer: "/topics", code: "field-value", message, hint }]);
 }
 
 class Remembered {

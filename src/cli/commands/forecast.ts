@@ -19,7 +19,7 @@ import { forecastText, gateText } from "../forecast/text.js";
 import type { CliIo } from "../io.js";
 import { withKronJobs } from "../kube/kron-job-file.js";
 import { noteMissingUids } from "../kube/kron-job-names.js";
-import { configurationSources, refuseFindings } from "../load.js";
+import { configurationSources, refuseFindings, shownPlace } from "../load.js";
 import { durationArg } from "../moments.js";
 import { paintFor } from "../style.js";
 import { screenOf } from "../table.js";
@@ -38,12 +38,22 @@ const NO_PAST: PastByJob = new Map();
 /** Gives every job once, or refuses the configuration when something is wrong with it. */
 type JobSource = (take: (definition: JobDefinition) => void) => Promise<void>;
 
-async function forecastOf(horizon: Horizon, args: ParsedArgs, io: CliIo): Promise<Forecast> {
+interface Told {
+  readonly forecast: Forecast;
+  readonly called: ReadonlyMap<string, string>;
+}
+
+async function forecastOf(horizon: Horizon, args: ParsedArgs, io: CliIo): Promise<Told> {
+  const called = new Map<string, string>();
   const sources = await configurationSources(args, io);
   const readable = await withKronJobs(sources);
   const forecast = await compute(
     async (take) => {
-      const { findings } = await loadEachJob(readable, ({ definition }) => take(definition));
+      const { findings } = await loadEachJob(readable, (job) => {
+        const place = shownPlace(job);
+        if (place !== null) called.set(job.definition.identity, place);
+        take(job.definition);
+      });
       await refuseFindings(findings, sources, args, io);
     },
     horizon,
@@ -54,7 +64,7 @@ async function forecastOf(horizon: Horizon, args: ParsedArgs, io: CliIo): Promis
     readable.flatMap(({ given }) => given?.reading?.jobs ?? []),
     io,
   );
-  return forecast;
+  return { forecast, called };
 }
 
 async function compute(source: JobSource, horizon: Horizon, args: ParsedArgs, io: CliIo): Promise<Forecast> {
@@ -151,8 +161,9 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
     const message = `a page shows at most ${HTML_BUCKETS} buckets, these are ${horizon.buckets}`;
     throw new CliError(EXIT.usage, message, "take larger buckets or a shorter horizon");
   }
-  const forecast = await forecastOf(horizon, args, io);
-  const report = reportOf(forecast, { top, maxPeak, engineVersion: ENGINE_VERSION, tzVersion: zoneDataVersion() });
+  const { forecast, called } = await forecastOf(horizon, args, io);
+  const versions = { engineVersion: ENGINE_VERSION, tzVersion: zoneDataVersion() };
+  const report = reportOf(forecast, { top, maxPeak, ...versions, called });
   await print(form, forecast, report, args, io);
   if (report.gate?.exceeded !== true) return EXIT.ok;
   await io.err(gateText(report.gate));

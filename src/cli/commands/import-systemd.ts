@@ -2,7 +2,7 @@
 
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { messageOf } from "../../core/base/errors/message.js";
+import { fileWords } from "../../core/base/errors/file-words.js";
 import { errorKind } from "../../core/base/errors/registry.js";
 import { LIMITS } from "../../core/base/limits.js";
 import { type CommentedJob, jobsYaml, NameBook } from "../../core/config/export.js";
@@ -146,7 +146,7 @@ async function readText({ path, shown }: Found): Promise<UnitText> {
     if (size > UNIT_BYTES) throw new Error(`is larger than ${formatSize(UNIT_BYTES)}`);
     return { file: shown, text: await readFile(path, "utf8") };
   } catch (error) {
-    throw new CliError(EXIT.configuration, `${shown}: ${messageOf(error)}`);
+    throw new CliError(EXIT.configuration, `${shown}: ${fileWords(error)}`);
   }
 }
 

@@ -13,6 +13,7 @@ import { HISTORY } from "./specs/history.js";
 import { IMPORT } from "./specs/import.js";
 import { INIT } from "./specs/init.js";
 import { JOB } from "./specs/job.js";
+import { KEYS } from "./specs/keys.js";
 import { LIMITS } from "./specs/limits.js";
 import { LINT } from "./specs/lint.js";
 import { LIST } from "./specs/list.js";
@@ -58,6 +59,7 @@ export const KRON: Program = {
     lazily(ENDPOINT, async () => (await import("./endpoint.js")).run),
     lazily(RUNS, async () => (await import("./runs.js")).run),
     lazily(STATS, async () => (await import("./stats.js")).run),
+    lazily(KEYS, async () => (await import("./keys.js")).run),
     lazily(LIMITS, async () => (await import("./limits.js")).run),
     lazily(PLAN, async () => (await import("./plan.js")).run),
     lazily(APPLY, async () => (await import("./apply.js")).run),

@@ -1,7 +1,7 @@
 import { mkdir, open, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { hostTimezone } from "../../actors/host-zone.js";
-import { messageOf } from "../../core/base/errors/message.js";
+import { fileWords } from "../../core/base/errors/file-words.js";
 import { zoneOf } from "../../core/time/zone.js";
 import { errnoOf } from "../../persist/private-files.js";
 import type { ParsedArgs } from "../args.js";
@@ -45,7 +45,7 @@ async function writeNew(path: string, text: string): Promise<void> {
       await file.close();
     }
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw new CliError(EXIT.usage, `${path} cannot be written: ${messageOf(error)}`);
+    if (errnoOf(error) !== "EEXIST") throw new CliError(EXIT.usage, `${path} cannot be written: ${fileWords(error)}`);
     throw new CliError(EXIT.usage, `${path} is there already, and stays as it is`, "name another directory or file");
   }
 }

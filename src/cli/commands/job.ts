@@ -1,5 +1,7 @@
 /** `kron job`: what holds endpoints. */
+
 import type { Fields } from "../../core/base/fields.js";
+import { plainLines, plainText } from "../../core/base/plain-text.js";
 import type { JobAnswer } from "../../operations/endpoints/shapes.js";
 import type { ParsedArgs } from "../args.js";
 import { notifyField } from "../endpoints/fields.js";
@@ -177,7 +179,7 @@ function published(job: JobAnswer): object {
 
 function jobText(job: JobAnswer, paint: Paint): string {
   const { name, description, id, status, notify, createdAt, updatedAt, version } = job;
-  const about = description === "" ? "" : `: ${description}`;
+  const about = description === "" ? "" : `: ${plainLines(description)}`;
   const pairs = [
     ["id", id],
     ["status", status],
@@ -186,5 +188,5 @@ function jobText(job: JobAnswer, paint: Paint): string {
     ["version", `${version}, of ${updatedAt}`],
     ["endpoints", `kron endpoint list --job ${/^[\w.-]+$/.test(name) ? name : id}`],
   ] satisfies (readonly [string, string])[];
-  return `${paint.bold(name)}${about}\n${renderPairs(pairs, paint)}`;
+  return `${paint.bold(plainText(name))}${about}\n${renderPairs(pairs, paint)}`;
 }

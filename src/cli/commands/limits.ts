@@ -60,10 +60,10 @@ const set: VerbRun = (rest, args, io) => {
 function wantedOf(limit: Limit, option: string, args: ParsedArgs): readonly (readonly [Limit, number | null])[] {
   const text = args.text(option);
   if (text === undefined) return [];
-  if (text === NONE && limit !== "executionBurst") return [[limit, null]];
+  if (text === NONE) return [[limit, null]];
   if (limit === "minIntervalMs") return [[limit, readAs(option, parseSpan(text))]];
   if (/^\d{1,13}$/.test(text)) return [[limit, Number(text)]];
-  throw usageError(`--${option}: "${text}" is not a whole number${limit === "executionBurst" ? "" : ", and not none"}`);
+  throw usageError(`--${option}: "${text}" is not a whole number, and not none`);
 }
 
 function readAs(option: string, read: Result<number, Problem>): number {

@@ -32,7 +32,7 @@ function words(args: ParsedArgs, name: string): readonly string[] {
 function filterOf(args: ParsedArgs, now: number): ListFilter {
   const outcomes = knownWords(args, "outcome", OUTCOMES);
   return {
-    identities: words(args, "identity"),
+    identities: identitiesIn(args),
     standings: knownWords(args, "standing", STANDINGS),
     ...(outcomes.length === 0 ? {} : { outcomes }),
     tags: words(args, "tag"),
@@ -41,6 +41,13 @@ function filterOf(args: ParsedArgs, now: number): ListFilter {
     ...(args.has("running") ? { isRunning: true } : {}),
     ...dueOf(args, now),
   };
+}
+
+/** As they are named by the option, or without it. */
+function identitiesIn(args: ParsedArgs): readonly string[] {
+  const found = [...words(args, "identity"), ...args.positionals];
+  if (found.length <= OPERATION_LIMITS.filterWords) return found;
+  throw usageError(`more than ${OPERATION_LIMITS.filterWords} names of jobs`);
 }
 
 function knownWords<Word extends string>(args: ParsedArgs, name: string, known: readonly Word[]): readonly Word[] {
@@ -192,7 +199,6 @@ class Listing {
 }
 
 export async function run(args: ParsedArgs, io: CliIo): Promise<number> {
-  if (args.positionals.length > 0) throw usageError("list takes no arguments", "kron list --identity 'prod/*'");
   const now = io.now();
   const filter = filterOf(args, now);
   // Zones take their time to load: only for those who ask.

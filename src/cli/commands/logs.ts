@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { JobStatus } from "../../actors/supervisor/port.js";
 import { ALL_JOBS } from "../../actors/supervisor/rows/job-query.js";
 import { outputDirectoryOf } from "../../actors/supervisor/run/arm-request.js";
-import { messageOf } from "../../core/base/errors/message.js";
+import { fileWords } from "../../core/base/errors/file-words.js";
 import { type EpochMs, formatInstant, knownInstant } from "../../core/time/instant.js";
 import type { ControlClient } from "../../krond/control/client.js";
 import { outputDirectoryIn } from "../../krond/state/directory.js";
@@ -117,7 +117,7 @@ function begunAmong(runs: readonly HistoryRow[] | null): Begun {
 }
 
 function unreadable(error: unknown): never {
-  throw new CliError(EXIT.usage, messageOf(error));
+  throw new CliError(EXIT.usage, fileWords(error));
 }
 
 /** Output is kept for jobs that no store knows any more. */

@@ -1,4 +1,5 @@
 /** `kron stats`: the health of endpoints. */
+import { plainText } from "../../core/base/plain-text.js";
 import type { HealthAnswer } from "../../operations/endpoints/health.js";
 import { countArg, type ParsedArgs } from "../args.js";
 import { type NamedEndpoint, Names } from "../endpoints/names.js";
@@ -129,7 +130,7 @@ function healthText({ label, endpoint, health }: Row, paint: Paint): string {
   const last = errors.length === 0 ? "" : `last errors:\n${errors.join("")}`;
   const told = troubleText(health);
   const stopped = health.stopped === null ? "" : `; paused by kron: ${oneLine(health.stopped)}`;
-  return `${paint.bold(label)}: ${scheduleText(endpoint)}; ${streakText(health)}${stopped}\n${told}${renderTable(HEADER, cells, ALIGN, paint)}${last}`;
+  return `${paint.bold(plainText(label))}: ${scheduleText(endpoint)}; ${streakText(health)}${stopped}\n${told}${renderTable(HEADER, cells, ALIGN, paint)}${last}`;
 }
 
 function streakText({ streak: { failures, successes, since } }: HealthAnswer): string {

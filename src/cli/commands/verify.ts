@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { zoneDataVersion } from "../../actors/zone-data.js";
-import { messageOf } from "../../core/base/errors/message.js";
+import { fileWords } from "../../core/base/errors/file-words.js";
 import type { Fields } from "../../core/base/fields.js";
 import { ENGINE_VERSION } from "../../core/base/version.js";
 import { type Verification, verifyRecord } from "../../core/decision/verify.js";
@@ -80,7 +80,7 @@ function openFile(file: string, io: CliIo): AsyncIterable<string> {
     try {
       for await (const piece of stream) yield String(piece);
     } catch (error) {
-      throw new CliError(EXIT.usage, `cannot read ${file}: ${messageOf(error)}`);
+      throw new CliError(EXIT.usage, `cannot read ${file}: ${fileWords(error)}`);
     }
   })();
 }

@@ -2,7 +2,7 @@ import type { WhyAnswer } from "../../core/why/facts.js";
 import type { ParsedArgs } from "../args.js";
 import { EXIT, type ExitCode, usageError } from "../exit.js";
 import type { CliIo } from "../io.js";
-import { jobPeriodOf, whyAnswer } from "../job-period.js";
+import { jobPeriodOf, unreadPeriod, whyAnswer } from "../job-period.js";
 import { momentArg } from "../moments.js";
 import { printValue } from "../output.js";
 import { type Paint, paintFor, renderPairs } from "../style.js";
@@ -21,9 +21,11 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (written === undefined || more.length > 0) {
     throw usageError("why takes one period", "kron why JOB@2026-03-01T00:00:00Z");
   }
-  const { identity, periodAt } = await jobPeriodOf(written, args, io);
+  const period = await jobPeriodOf(written, args, io);
   const at = (await momentArg(args, "at", io)) ?? null;
-  const value = await whyAnswer({ identity, periodAt, at }, args, io);
+  const value = await whyAnswer({ ...period, at }, args, io).catch((error: unknown) => {
+    throw unreadPeriod(error, period);
+  });
   await printValue(value, () => answerText(value, paintFor(args, io)), args, io);
   return EXIT.ok;
 }

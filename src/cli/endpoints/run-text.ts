@@ -1,4 +1,5 @@
 /** Runs of endpoints as tables, and one of them in full. */
+import { plainText } from "../../core/base/plain-text.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Zone } from "../../core/time/zone.js";
 import type { RunAnswer, RunDetailAnswer } from "../../operations/endpoints/shapes.js";
@@ -70,7 +71,7 @@ export function runText(label: string, run: RunDetailAnswer, paint: Paint): stri
   ];
   const colour = statusCell(status).colour;
   const shown = colour === undefined ? status : paint[colour](status);
-  return `${paint.bold(`${label}@${scheduledFor}`)}: ${shown}\n${renderPairs(pairs, paint)}${excerptText(run)}`;
+  return `${paint.bold(`${plainText(label)}@${scheduledFor}`)}: ${shown}\n${renderPairs(pairs, paint)}${excerptText(run)}`;
 }
 
 function answerPairs({ httpStatus, responseBytes, wasSent }: RunDetailAnswer): readonly Pair[] {

@@ -1,4 +1,5 @@
 /** One endpoint, for people; or as the file that would make it what it is. */
+import { plainLines, plainText } from "../../core/base/plain-text.js";
 import { KRON } from "../../core/governor/author.js";
 import { formatDuration } from "../../core/time/duration.js";
 import { formatDistance, plural } from "../format.js";
@@ -11,8 +12,8 @@ type Pair = readonly [name: string, value: string];
 
 export function endpointText({ label, endpoint }: NamedEndpoint, now: number, paint: Paint): string {
   const { description } = endpoint;
-  const about = description === "" ? "" : `: ${description}`;
-  return `${paint.bold(label)}${about}\n${renderPairs([...whatItIs(endpoint), ...whereItStands(endpoint, now)], paint)}`;
+  const about = description === "" ? "" : `: ${plainLines(description)}`;
+  return `${paint.bold(plainText(label))}${about}\n${renderPairs([...whatItIs(endpoint), ...whereItStands(endpoint, now)], paint)}`;
 }
 
 type Endpoint = NamedEndpoint["endpoint"];

@@ -2,7 +2,7 @@
 
 import { open, realpath, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { messageOf } from "../../core/base/errors/message.js";
+import { fileWords } from "../../core/base/errors/file-words.js";
 import { CliError, EXIT } from "../exit.js";
 import { readText } from "./tune-files.js";
 
@@ -12,7 +12,7 @@ export async function replaceText(path: string, name: string, expected: string, 
     await replaceReal(await realpath(path), name, expected, text);
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(EXIT.configuration, `${name}: ${messageOf(error)}`);
+    throw new CliError(EXIT.configuration, `${name}: ${fileWords(error)}`);
   }
 }
 

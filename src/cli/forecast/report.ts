@@ -15,7 +15,8 @@ const FORECAST_FORMAT = 1;
 export interface PeakReport {
   readonly start: string;
   readonly starts: number;
-  readonly contributors: readonly { readonly name: string; readonly starts: number }[];
+  /** `called`: of a crontab's job, whose name is a hash, where it stands and what it runs. */
+  readonly contributors: readonly { readonly name: string; readonly called?: string; readonly starts: number }[];
   readonly other_contributors: number;
 }
 
@@ -92,6 +93,8 @@ interface ReportOptions {
   readonly maxPeak: number | null;
   readonly engineVersion: string;
   readonly tzVersion: string;
+  /** What stands beside names that say nothing. */
+  readonly called: ReadonlyMap<string, string>;
 }
 
 export function reportOf(forecast: Forecast, options: ReportOptions): ForecastReport {
@@ -108,13 +111,13 @@ export function reportOf(forecast: Forecast, options: ReportOptions): ForecastRe
     suspended: forecast.suspended,
     unschedulable: forecast.unschedulable,
     ...stateReport(forecast),
-    with_windows: seriesReport(chosen, horizon, options.top),
-    without_windows: seriesReport(nominal, horizon, options.top),
+    with_windows: seriesReport(chosen, horizon, options),
+    without_windows: seriesReport(nominal, horizon, options),
     by,
     groups,
     groups_total: forecast.groups,
     overlap: overlapReport(forecast),
-    gate: options.maxPeak === null ? null : gateReport(chosen, horizon, options.maxPeak, options.top),
+    gate: options.maxPeak === null ? null : gateReport(chosen, horizon, options.maxPeak, options),
   };
 }
 
@@ -148,17 +151,26 @@ function rounded(mean: number): number {
   return Math.round(mean * 1000) / 1000;
 }
 
-function seriesReport(series: Series, horizon: Horizon, top: number): SeriesReport {
+function seriesReport(series: Series, horizon: Horizon, { top, called }: ReportOptions): SeriesReport {
   return {
     starts: series.total,
     busy_buckets: series.counts.reduce((busy, starts) => busy + (starts > 0 ? 1 : 0), 0),
-    peaks: series.peaks(top).map((peak) => peakReport(peak, series.contributorsOf(peak.bucket), horizon)),
+    peaks: series.peaks(top).map((peak) => peakReport(peak, series.contributorsOf(peak.bucket), horizon, called)),
   };
 }
 
-function peakReport({ bucket, starts }: Peak, { named, others }: Contributors, horizon: Horizon): PeakReport {
+function peakReport(
+  { bucket, starts }: Peak,
+  { named, others }: Contributors,
+  horizon: Horizon,
+  called: ReportOptions["called"],
+): PeakReport {
   const start = formatInstant(bucketStartAt(horizon, bucket));
-  return { start, starts, contributors: named, other_contributors: others };
+  const contributors = named.map(({ name, starts: own }) => {
+    const place = called.get(name);
+    return { name, ...(place === undefined ? {} : { called: place }), starts: own };
+  });
+  return { start, starts, contributors, other_contributors: others };
 }
 
 function groupReport(row: GroupRow, horizon: Horizon): GroupReport {
@@ -193,10 +205,10 @@ function runningReport({ peak, skipped }: Overlap): RunningReport {
   return { peak: peak.runs, peak_at: peak.runs === 0 ? null : formatInstant(peak.at), skipped };
 }
 
-function gateReport(series: Series, horizon: Horizon, maxPeak: number, top: number): GateReport {
+function gateReport(series: Series, horizon: Horizon, maxPeak: number, { top, called }: ReportOptions): GateReport {
   const over = series.counts.reduce((count, starts) => count + (starts > maxPeak ? 1 : 0), 0);
   const culprits = series
     .peaks(Math.min(top, over))
-    .map((peak) => peakReport(peak, series.contributorsOf(peak.bucket), horizon));
+    .map((peak) => peakReport(peak, series.contributorsOf(peak.bucket), horizon, called));
   return { max_peak: maxPeak, exceeded: over > 0, buckets_over: over, culprits };
 }

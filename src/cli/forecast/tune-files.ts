@@ -2,7 +2,7 @@
 
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { messageOf } from "../../core/base/errors/message.js";
+import { fileWords } from "../../core/base/errors/file-words.js";
 import { LIMITS } from "../../core/base/limits.js";
 import { type CalendarFiles, NO_CALENDAR_FILES } from "../../core/config/calendar/definition.js";
 import type { LocatedJob } from "../../core/config/located.js";
@@ -80,7 +80,7 @@ async function tuneFileOf(name: string, path: string, { format, text }: LooseTex
 
 /** Exactly what is in the file, so that what is not changed stays to the byte. */
 export async function readText(path: string, name: string): Promise<string> {
-  const handle = await open(path).catch((error: unknown) => refuse(name, messageOf(error)));
+  const handle = await open(path).catch((error: unknown) => refuse(name, fileWords(error)));
   try {
     const { size } = await handle.stat();
     if (size > LARGEST_FILE) return refuse(name, `is larger than ${formatSize(LARGEST_FILE)}: too large to be tuned`);

@@ -16,7 +16,7 @@ const name = z
   .string()
   .min(1)
   .max(200)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "no control characters")
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must have no control characters")
   .meta({ description: "Unique among the endpoints of a job." });
 const milliseconds = z.int().min(0).max(LIMITS.windowMs);
 const interval = z.int().min(LIMITS.intervalMs.min).max(LIMITS.intervalMs.max);
@@ -249,9 +249,25 @@ function stopOf({ autoPause, maxRuns, endAt }: EndpointSpec): object {
   return Object.keys(stop).length === 0 ? {} : { stop };
 }
 
+/** What a definition calls its fields, where that is no word of the language: of an endpoint they have other names. */
+const OWN_WORDS: ReadonlyMap<string, string> = new Map(
+  FIELD_OF.map(([path, field]) => [path.slice(path.lastIndexOf(".") + 1), field] as const).filter(([word]) =>
+    word.includes("_"),
+  ),
+);
+
+function inOwnWords(text: string): string {
+  return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => OWN_WORDS.get(word) ?? word);
+}
+
 /** A problem of the definition as one of the field that it comes from. */
-function atField(problem: Problem, { secretHeaders }: EndpointSpec, rules: readonly KeptNotify[]): Problem {
-  const { span: _, ...told } = problem;
+function atField(
+  { span: _, ...problem }: Problem,
+  { secretHeaders }: EndpointSpec,
+  rules: readonly KeptNotify[],
+): Problem {
+  const { message, hint } = problem;
+  const told = { ...problem, message: inOwnWords(message), ...(hint === undefined ? {} : { hint: inOwnWords(hint) }) };
   if (problem.path[0] === "notify") return { ...told, path: ["notify", ...notifyPath(problem.path.slice(1), rules)] };
   const text = problem.path.join(".");
   const [path, field] = FIELD_OF.find(([known]) => text === known || text.startsWith(`${known}.`)) ?? [text, null];

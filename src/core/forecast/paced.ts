@@ -92,7 +92,7 @@ function* pacedStrides(
     if (next === null) return;
     const { slotAt, at, source, clamped } = next.occasion;
     const period = source === "cron" && clamped !== "max" ? next.period() : null;
-    const { stepMs, count } = isBound ? ALONE : evenFrom(next.occasion, ranAt);
+    const { stepMs, count } = evenFrom(next.occasion, ranAt, hints);
     const skipped = at >= fromAt ? 0 : Math.min(count, Math.ceil((fromAt - at) / stepMs));
     const firstAt = at + skipped * stepMs;
     if (skipped < count) {
@@ -107,17 +107,28 @@ function* pacedStrides(
 
 const ALONE = { stepMs: 1, count: 1 } as const;
 
-/** How many starts follow each other at the distance of this one from the run before, where nothing but the pace has a say. */
+/**
+ * How many starts follow each other at the distance of this one from the run before, where nothing but the pace has a say: what
+ * is due after a pause, and behind its hints, is due when nothing holds it any more.
+ */
 function evenFrom(
   { slotAt, at, source, clamped, clampedFromAt }: NextOccasion,
   ranAt: EpochMs | null,
+  hints: HintsInForce,
 ): Pick<Stride, "stepMs" | "count"> {
   const stepMs = ranAt === null ? 0 : at - ranAt;
   if (ranAt === null || at !== slotAt || stepMs <= 0) return ALONE;
   if (source === "interval") return { stepMs, count: Number.POSITIVE_INFINITY };
+  if (source === "hint-interval") return { stepMs, count: hintedFrom(at, stepMs, hints) };
   if (source !== "cron" || clamped !== "max" || clampedFromAt === null) return ALONE;
   // Up to the period that comes by itself.
   return { stepMs, count: Math.max(1, Math.ceil((clampedFromAt - ranAt) / stepMs) - 1) };
+}
+
+/** Until the hint is over; for as long as there is a one-shot beside it, it is looked again each time. */
+function hintedFrom(at: EpochMs, stepMs: number, { interval, oneshot }: HintsInForce): number {
+  if (interval === null || (oneshot !== null && oneshot.expiresAt > at)) return 1;
+  return Math.max(1, Math.ceil((interval.expiresAt - at) / stepMs));
 }
 
 function ranBefore(

@@ -39,12 +39,22 @@ function problemsOfIssue(issue: Issue, raw: unknown, schema: z.ZodType): Problem
     case "invalid_value":
       return [wrongChoice(path, value, issue.values.map(String))];
     case "too_small":
-      return [problem(path, "field-range", `must be at least ${issue.minimum}, not ${describeValue(value)}`)];
+      return [problem(path, "field-range", `${atLeast(issue)}, not ${describeValue(value)}`)];
     case "too_big":
-      return [problem(path, "field-range", `must be at most ${issue.maximum}, not ${describeValue(value)}`)];
+      return [problem(path, "field-range", `${atMost(issue)}, not ${describeValue(value)}`)];
     default:
       return [problem(path, "field-type", issue.message)];
   }
+}
+
+function atLeast({ origin, minimum }: Extract<Issue, { code: "too_small" }>): string {
+  return origin === "string"
+    ? `must have at least ${minimum} character${minimum === 1 ? "" : "s"}`
+    : `must be at least ${minimum}`;
+}
+
+function atMost({ origin, maximum }: Extract<Issue, { code: "too_big" }>): string {
+  return origin === "string" ? `must have at most ${maximum} characters` : `must be at most ${maximum}`;
 }
 
 /** Of a union's branches the one that the kind of value meant; when there is none, all that would have been right. */

@@ -12,6 +12,9 @@ const SMALLER_UNITS: readonly string[] = ["us", "µs", "μs", "ns"];
 /** An hour is 2^7 3^2 5^5 ms: a fraction with more digits than this cannot be a whole number of milliseconds. */
 const FRACTION_DIGITS = 7;
 
+export const DAYS_HINT = "write days in hours: 24h";
+export const UNITS_HINT = "units are h, m, s and ms";
+
 type DurationCode = "duration-syntax" | "duration-negative" | "duration-range";
 
 function problem(code: DurationCode, message: string, text: string, hint?: string): Problem {
@@ -23,7 +26,7 @@ function unitProblem(unit: string, text: string): Problem {
   if (SMALLER_UNITS.includes(unit)) {
     return problem("duration-range", `durations are whole milliseconds, "${unit}" is too fine`, text, "write ms");
   }
-  const hint = unit === "d" ? "write days in hours: 24h" : "units are h, m, s and ms";
+  const hint = unit === "d" ? DAYS_HINT : UNITS_HINT;
   return problem("duration-syntax", `unknown unit "${unit}" in duration`, text, hint);
 }
 

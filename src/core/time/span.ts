@@ -1,7 +1,7 @@
 /** Lengths of time as people say them on a command line: durations that may begin with days. */
 import type { Problem } from "../base/problem.js";
-import { ok, type Result } from "../base/result.js";
-import { formatDuration, parseDuration } from "./duration.js";
+import { err, ok, type Result } from "../base/result.js";
+import { DAYS_HINT, formatDuration, parseDuration, UNITS_HINT } from "./duration.js";
 import { DAY_MS } from "./instant.js";
 
 /** A day of a length of time has 24 hours, whatever clocks do. */
@@ -10,10 +10,15 @@ const DAYS = /^(\d{1,6})d(.*)$/;
 /** A duration that may begin with whole days: `7d`, `1d12h`, `90s`. */
 export function parseSpan(text: string): Result<number, Problem> {
   const [, days, rest = ""] = DAYS.exec(text) ?? [];
-  if (days === undefined) return parseDuration(text);
-  if (rest === "") return ok(Number(days) * DAY_MS);
-  const tail = parseDuration(rest);
-  return tail.ok ? ok(Number(days) * DAY_MS + tail.value) : tail;
+  if (rest === "" && days !== undefined) return ok(Number(days) * DAY_MS);
+  const tail = parseDuration(days === undefined ? text : rest);
+  return tail.ok ? ok(Number(days ?? 0) * DAY_MS + tail.value) : err(withDays(tail.error));
+}
+
+/** A duration has no days; here there are. */
+function withDays(problem: Problem): Problem {
+  if (problem.hint === UNITS_HINT) return { ...problem, hint: "units are d, h, m, s and ms" };
+  return problem.hint === DAYS_HINT ? { ...problem, hint: "write whole days first: 1d12h" } : problem;
 }
 
 /** `7d`, `1d12h`, `1m30s`. */

@@ -200,14 +200,42 @@ export async function changeForAll(
 }
 
 /** Changes what a tenant may use, and how often its endpoints may run, whatever they say themselves. */
-export function changeLimits(ports: Acting, tenant: string, limits: QuotaLimits): Promise<void> {
+export function changeLimits(ports: Acting, tenant: string, limits: QuotaLimits, isRehearsal: boolean): Promise<void> {
   return ports.inTurn(unsettledKey(tenant, ALL_JOBS), async () => {
     const { limits: before } = await ports.quotas.use(tenant);
-    if (limits.minIntervalMs === before.minIntervalMs) return ports.quotas.setLimits(tenant, limits);
+    const isSamePace = limits.minIntervalMs === before.minIntervalMs;
+    if (!isSamePace) await mustHoldForAll(ports, tenant, limits);
+    if (isRehearsal) return;
+    if (isSamePace) return ports.quotas.setLimits(tenant, limits);
     await ports.quotas.setLimits(tenant, limits, [{ key: unsettledKey(tenant, ALL_JOBS), text: "" }]);
     await ports.putting.over(tenant);
     await orThrow((onTrouble) => settleTenant(ports, tenant, onTrouble));
   });
+}
+
+/** What cannot be brought to each of a tenant's endpoints is not kept for any of them: one that cannot be read is in its way. */
+async function mustHoldForAll(ports: Acting, tenant: string, limits: QuotaLimits): Promise<void> {
+  try {
+    for await (const jobIds of pagesUnder(ports.reader, `${JOBS}${tenant}/`, AT_ONCE)) {
+      for (const jobId of jobIds) await mustHoldForJob(ports, tenant, jobId, limits);
+    }
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    const hint = "take it out, and set them again: DELETE /endpoints/ID, or kron endpoint delete ID";
+    throw new OperationError("refused", `${error.message}: the limits stay as they are`, hint);
+  }
+}
+
+async function mustHoldForJob(ports: Acting, tenant: string, jobId: string, limits: QuotaLimits): Promise<void> {
+  const job = await readJob(ports.reader, tenant, jobId);
+  if (job === null || job.isLeaving) return;
+  for await (const ids of pagesUnder(ports.reader, membersOf(tenant, jobId), AT_ONCE)) {
+    const judged = ids.map(async (id) => {
+      const endpoint = await readEndpoint(ports.reader, tenant, id);
+      if (endpoint !== null) storedDefinitionIn(tenant, endpoint, job, limits);
+    });
+    await Promise.all(judged);
+  }
 }
 
 async function orThrow(settle: (onTrouble: OnTrouble) => Promise<void>): Promise<void> {
@@ -286,7 +314,8 @@ async function settleOne(
     const endpoint = await readEndpoint(ports.reader, tenant, endpointId);
     if (endpoint === null) return;
     if (isLeaving) return await dropEndpoint(ports, tenant, endpoint);
-    await ports.supervisor.define(await storedDefinitionIn(ports, tenant, endpoint, job), []);
+    const { limits } = await ports.quotas.use(tenant);
+    await ports.supervisor.define(storedDefinitionIn(tenant, endpoint, job, limits), []);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     if (isLeaving) return dropNamed(ports, name, await namedAs(ports.reader, tenant, endpointId));
@@ -297,9 +326,9 @@ async function settleOne(
 }
 
 /** What is on record was judged when it was written: where it would be refused now, nobody is asked to write it otherwise. */
-async function storedDefinitionIn(ports: Acting, tenant: string, endpoint: EndpointRecord, job: JobRecord) {
+function storedDefinitionIn(tenant: string, endpoint: EndpointRecord, job: JobRecord, limits: QuotaLimits) {
   try {
-    return await definitionIn(ports, tenant, endpoint, job);
+    return definitionOrRefusal(tenant, heldTo(limits, endpoint), job);
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;
     throw unreadable(endpointKey(tenant, endpoint.id), error.message);

@@ -9,7 +9,6 @@ import { DONE, dryRun } from "../rehearsal.js";
 import { listOf } from "../shapes/words.js";
 import { answerOf, answersOf } from "./answers.js";
 import { dropEndpoint, dropNamed, endpointOf, ifMatch, inEndpointTurn, jobOf, mustBeFresh } from "./change.js";
-import { mustBeFree } from "./jobs.js";
 import { endpointsBehind, endpointsNamed } from "./pages.js";
 import { nameKey } from "./records.js";
 import { changed, made } from "./settle.js";
@@ -38,10 +37,7 @@ export const CREATE_ENDPOINT = tenantOperation({
   run: async ({ jobId: of, dryRun: isRehearsal, ...wish }, ports, { tenant }): Promise<EndpointAnswer> => {
     await jobOf(ports, tenant, of);
     const named = nameKey(tenant, of, wish.name);
-    return ports.inTurn(named, async () => {
-      await mustBeFree(ports, named, wish.name);
-      return made(ports, tenant, newEndpoint(ports, of, wish), named, isRehearsal);
-    });
+    return ports.inTurn(named, async () => made(ports, tenant, newEndpoint(ports, of, wish), named, isRehearsal));
   },
 });
 

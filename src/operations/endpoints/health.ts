@@ -1,6 +1,6 @@
 /** How endpoints have been doing, and what their tenant may use. */
 import { z } from "zod";
-import { TENANT_LIMITS } from "../../actors/endpoints/tenant-limits.js";
+import { NO_LIMITS, TENANT_LIMITS } from "../../actors/endpoints/tenant-limits.js";
 import { troubleOnRecord } from "../../actors/messenger/notices.js";
 import { WINDOW_NAMES } from "../../core/endpoint/health.js";
 import { KRON } from "../../core/governor/author.js";
@@ -123,18 +123,26 @@ export const LIMITS_OF_CALLER = tenantOperation({
   run: (_request, ports, { tenant }) => limitsOf(ports, tenant),
 });
 
+/** A pace has some burst or other: where nobody says which, it is the usual one. */
+const executionBurst = TENANT_LIMITS.shape.executionBurst
+  .unwrap()
+  .nullable()
+  .default(null)
+  .meta({ description: `How many of them may come at once; null: ${NO_LIMITS.executionBurst}.` });
+
 export const SET_LIMITS = daemonOperation({
   name: "limits.set",
   summary: "says what a tenant may use; what is not named has no bound",
   http: { method: "PUT", path: "/tenants/:tenant/limits", query: ["dryRun"] },
   access: "admin",
   beginsSomething: true,
-  input: z.strictObject({ tenant: tenantName, dryRun, ...TENANT_LIMITS.shape }),
+  input: z.strictObject({ tenant: tenantName, dryRun, ...TENANT_LIMITS.shape, executionBurst }),
   output: LIMITS_ANSWER,
-  run: async ({ tenant, dryRun: isRehearsal, ...limits }, ports) => {
-    if (isRehearsal) return { ...(await limitsOf(ports, tenant)), limits };
-    await changeLimits(ports, tenant, limits);
-    return limitsOf(ports, tenant);
+  run: async ({ tenant, dryRun: isRehearsal, executionBurst: burst, ...others }, ports) => {
+    const limits = { ...others, executionBurst: burst ?? NO_LIMITS.executionBurst };
+    await changeLimits(ports, tenant, limits, isRehearsal);
+    const answer = await limitsOf(ports, tenant);
+    return isRehearsal ? { ...answer, limits } : answer;
   },
 });
 

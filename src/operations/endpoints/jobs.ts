@@ -51,11 +51,11 @@ export const CREATE_JOB = tenantOperation({
   run: async ({ dryRun: isRehearsal, ...wish }, ports, { tenant }): Promise<JobAnswer> => {
     const named = nameKey(tenant, "", wish.name);
     return ports.inTurn(named, async () => {
-      await mustBeFree(ports, named, wish.name);
       const now = ports.now();
       const id = newIdOf("job");
       const dates = { createdAt: now, updatedAt: now, version: 1 };
       const about = { ...wish, notify: keptNotify(ports, wish.notify) };
+      await mustBeFree(ports, named, wish.name);
       const job: JobRecord = { id, ...about, status: "active", isLeaving: false, ...dates };
       if (!isRehearsal) await ports.write([jobWrite(tenant, job), { key: named, text: id }]);
       return jobAnswer(job);

@@ -10,7 +10,7 @@ import { mustBeFree } from "./jobs.js";
 import { type EndpointRecord, endpointWrite, memberKey, nameKey } from "./records.js";
 import type { EndpointAnswer } from "./shapes.js";
 
-/** It counts as one of the tenant from here on. */
+/** It counts as one of the tenant from here on. What is wrong with it is told before what is in its way. */
 export async function made(
   ports: Acting,
   tenant: string,
@@ -19,8 +19,9 @@ export async function made(
   isRehearsal: boolean,
 ): Promise<EndpointAnswer> {
   const { id, jobId: of } = endpoint;
-  if (!(await ports.quotas.hasRoom(tenant))) throw await isFull(ports, tenant);
   await mustBeAllowed(ports, tenant, endpoint);
+  await mustBeFree(ports, named, endpoint.spec.name);
+  if (!(await ports.quotas.hasRoom(tenant))) throw await isFull(ports, tenant);
   if (isRehearsal) return rehearsed(ports, tenant, endpoint);
   const along: ObjectWrite[] = [
     endpointWrite(tenant, endpoint),
@@ -44,13 +45,13 @@ export async function changed(
   isRehearsal: boolean,
 ): Promise<EndpointAnswer> {
   const endpoint = { ...before, spec, updatedAt: ports.now(), version: before.version + 1 };
+  await mustBeAllowed(ports, tenant, endpoint);
   const names: ObjectWrite[] = [];
   if (spec.name !== before.spec.name) {
     const named = nameKey(tenant, before.jobId, spec.name);
     await mustBeFree(ports, named, spec.name);
     names.push({ key: nameKey(tenant, before.jobId, before.spec.name), text: null }, { key: named, text: before.id });
   }
-  await mustBeAllowed(ports, tenant, endpoint);
   if (isRehearsal) return rehearsed(ports, tenant, endpoint);
   await putEndpoint(ports, tenant, endpoint, [endpointWrite(tenant, endpoint), ...names]);
   return answerOf(ports, tenant, endpoint);

@@ -10,8 +10,8 @@ import { JOB_STATUSES } from "./records.js";
 
 const DATED = { createdAt: time, updatedAt: time, version: z.int().min(1) };
 
-export const jobId = z.string().regex(JOB_ID, "the id of a job");
-export const endpointId = z.string().regex(ENDPOINT_ID, "the id of an endpoint");
+export const jobId = z.string().regex(JOB_ID, "must be the id of a job");
+export const endpointId = z.string().regex(ENDPOINT_ID, "must be the id of an endpoint");
 
 export const JOB_ANSWER = z.strictObject({
   id: jobId,
@@ -85,7 +85,7 @@ export type EndpointAnswer = z.output<typeof ENDPOINT_ANSWER>;
 
 export const runId = z
   .string()
-  .regex(/^run_[0-9a-z]{16}_[0-9a-z]{16}_-?[0-9a-z]{1,12}_[a-z-]{1,20}$/, "the id of a run");
+  .regex(/^run_[0-9a-z]{16}_[0-9a-z]{16}_-?[0-9a-z]{1,12}_[a-z-]{1,20}$/, "must be the id of a run");
 
 export const RUN_ANSWER = z.strictObject({
   id: runId,

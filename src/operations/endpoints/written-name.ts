@@ -1,8 +1,10 @@
 /**
- * Names as people may write them, of jobs and of endpoints: what cannot stand as a step of a path, and what turns the text
- * around it over wherever it is shown, is no part of one. Names from before stay as they are, and are found by themselves.
+ * Names as people may write them, of jobs and of endpoints: what cannot stand as a step of a path, what turns the text
+ * around it over wherever it is shown, and what nobody sees, is no part of one. Names from before stay as they are, and are
+ * found by themselves.
  */
 import { z } from "zod";
+import { PLAIN_TEXT } from "../../core/base/plain-text.js";
 
 const MOST_CHARS = 200;
 
@@ -11,6 +13,6 @@ export const writtenName = z
   .min(1)
   .max(MOST_CHARS)
   .regex(
-    /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]*$/u,
-    'no control characters, none that turn text over, and neither "." nor ".."',
+    new RegExp(`^(?!\\.{1,2}$)${PLAIN_TEXT}$`, "u"),
+    'must have no control characters, none that turn text over or that nobody sees, and be neither "." nor ".."',
   );

@@ -17,11 +17,11 @@ import { newKey } from "./secret.js";
 const NO_KEY = "";
 const MOST_GRACE_MS = 30 * DAY_MS;
 
-const id = z.string().regex(/^[a-z2-7]{8}$/, "the id of a key: the eight characters behind kron_");
+const id = z.string().regex(/^[a-z2-7]{8}$/, "must be the id of a key: the eight characters behind kron_");
 const name = z
   .string()
   .max(100)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "no control characters");
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must have no control characters");
 
 const KEY_FIELDS = {
   id,
@@ -139,7 +139,7 @@ export const ROTATE_KEY = daemonOperation({
 function changing<T>(keyId: string, ports: Acting, change: (record: KeyRecord) => Promise<T>): Promise<T> {
   return ports.inTurn(KEYS_PREFIX + keyId, async () => {
     const record = await storedKey(ports.reader, keyId);
-    if (record === null) throw new OperationError("not-found", `no key "${keyId}"`, "'krond keys list' shows them");
+    if (record === null) throw new OperationError("not-found", `no key "${keyId}"`, "'kron keys list' shows them");
     return change(record);
   });
 }

@@ -57,7 +57,7 @@ export async function storedKey(reader: StateReader, keyId: string): Promise<Key
 export function keyIn({ key, text, isIntact }: StoredObject): KeyRecord {
   const read = isIntact ? RECORD.safeParse(jsonIn(text)) : null;
   if (read?.success === true) return read.data;
-  const hint = `'krond keys revoke ${key.slice(KEYS_PREFIX.length)}' removes it`;
+  const hint = `'kron keys revoke ${key.slice(KEYS_PREFIX.length)}' removes it`;
   throw new KronError("object-unreadable", `${key} cannot be read`, { component: "api", operation: "read", hint });
 }
 

@@ -6,7 +6,7 @@ import { endpointId } from "../endpoints/shapes.js";
 import { count, listOf, time } from "../shapes/words.js";
 import { FATES, SESSION_ID } from "./session-log.js";
 
-export const sessionId = z.string().regex(SESSION_ID, "the id of a session");
+export const sessionId = z.string().regex(SESSION_ID, "must be the id of a session");
 
 /** One of each, with the fields of its type. */
 const PROPOSAL = z.strictObject({

@@ -183,7 +183,7 @@ describe("kron endpoint create and update", () => {
       [["create", "billing/x", ...URL, "--header", "nothing"], 1, /--header: "nothing" is no header/],
       [["create", "billing/x", ...URL, "--secret-header", "A=secret"], 1, /others can see\n {2}write A=env:API_TOKEN/],
       [["create", "billing/x", ...URL, "--secret-header", "A=env:NOWHERE"], 1, /\$NOWHERE is not set/],
-      [["create", "billing/x", ...URL, "--secret-header", "A=file:nowhere"], 2, /nowhere: ENOENT/],
+      [["create", "billing/x", ...URL, "--secret-header", "A=file:nowhere"], 2, /nowhere: there is no such file/],
       [["create", "billing/x", ...URL, "--body", "a", "--body-file", "b"], 1, /give one of them/],
       [["create", "billing/x", ...URL, "--body", "a"], 1, /--body: .*GET/],
       [["create", "billing/x", ...URL, "--backoff", "1m"], 1, /--backoff is between retries/],
@@ -192,7 +192,7 @@ describe("kron endpoint create and update", () => {
       [["create", "billing/x", ...URL, "--success", "9xx"], 1, /--success: /],
       [["create", "billing/x", "--url", "ftp://a.test", "--every", "5m"], 1, /--url: /],
       [["create", "billing/x", "--url", "http://a.test", "--cron", "0 25 * * *"], 1, /--cron: hour field: 25/],
-      [["create", "billing/x", "--file", "nowhere.yaml"], 2, /nowhere\.yaml: ENOENT/],
+      [["create", "billing/x", "--file", "nowhere.yaml"], 2, /nowhere\.yaml: there is no such file/],
       [
         ["create", "billing/x", "--file", "syntax.yaml"],
         2,

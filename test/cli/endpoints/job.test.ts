@@ -105,7 +105,7 @@ describe("kron job", () => {
       [["create"], /write: kron job create NAME/],
       [["create", "billing"], /the name: .*"billing" is taken/],
       [["create", "x\u0007"], /the name: .*no control characters/],
-      [["create", "x", "--description", "y".repeat(5_000)], /--description: must be at most 4096/],
+      [["create", "x", "--description", "y".repeat(5_000)], /--description: must have at most 4096 characters/],
       [["show", "biling"], /no job "biling"\n {2}did you mean "billing"\?/],
       [["show", "job_0000000000000000"], /no job "job_0000000000000000"/],
       [["update", "billing"], /there is nothing to change/],

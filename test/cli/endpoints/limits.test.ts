@@ -20,7 +20,17 @@ test("limits are a tenant's own, those that are not named stay, and none takes o
   await here.kron("limits", "set", "--endpoints", "1", "--min-interval", "1m", "--tenant", "acme");
   const both = { ...FREE, endpoints: 1, min_interval_ms: 60_000 };
   expect([await limits("--tenant", "acme"), await limits("show")]).toEqual([both, FREE]);
-  const more = ["--min-interval", "none", "--executions-per-month", "5", "--tenant", "acme"];
+  expect(await limits("set", "--execution-burst", "20", "--tenant", "acme")).toEqual({ ...both, execution_burst: 20 });
+  const more = [
+    "--min-interval",
+    "none",
+    "--execution-burst",
+    "none",
+    "--executions-per-month",
+    "5",
+    "--tenant",
+    "acme",
+  ];
   expect(await limits("set", ...more)).toEqual({ ...FREE, endpoints: 1, executions_per_month: 5 });
   await here.kron("job", "create", "j", "--tenant", "acme");
   const wish = ["--url", here.server.url, "--every", "1h", "--tenant", "acme"];
@@ -44,7 +54,7 @@ test("bad input is told at its option, and nothing is set", async () => {
     [["--endpoints", "5"], /--endpoints is not for 'kron limits show'\n {2}it is for set/],
     [["set"], /there is nothing to set/],
     [["set", "--endpoints", "many"], /--endpoints: "many" is not a whole number, and not none/],
-    [["set", "--execution-burst", "none"], /--execution-burst: "none" is not a whole number/],
+    [["set", "--execution-burst", "many"], /--execution-burst: "many" is not a whole number/],
     [["set", "--execution-burst", "0"], /--execution-burst: must be at least 1/],
     [["set", "--executions-per-minute", "0"], /--executions-per-minute: must be at least 1/],
     [["set", "--min-interval", "soon"], /--min-interval: /],

@@ -1,6 +1,11 @@
+import * as fs from "node:fs";
+import * as path from "node:path";
 import { describe, expect, test } from "vitest";
 import { KRON } from "../../../src/cli/commands/index.js";
 import { runCaptured } from "../../support/cli.js";
+import { temporaryDirectories } from "../../support/temporary.js";
+
+const temporary = temporaryDirectories();
 
 const FLEET = "test/cli/files/fleet.yaml";
 /** The evening before the clocks of Berlin go forward, until noon. */
@@ -30,6 +35,23 @@ BUCKET (UTC)          STARTS  BY IDENTITY
 2026-03-28T23:00:00Z       5  db/backup, db/vacuum, shop/invoices, shop/mail, shop/report
 2026-03-28T20:00:00Z       1  shop/mail
 `);
+  });
+
+  test("jobs of a crontab are told by their line and what it runs; as data, beside their names", async () => {
+    const cwd = temporary();
+    fs.writeFileSync(path.join(cwd, "live.crontab"), "# nightly\n0 * * * * df -h /\n");
+    const argv = ["forecast", "--crontab", "live.crontab", ...NIGHT, "--top", "1"];
+    const { out, err } = await runCaptured(KRON, argv, { cwd });
+    expect(err).toBe("");
+    expect(out).toMatch(/^2026-03-28T20:00:00Z +1 {2}crontab:live\.crontab:2 df -h \/$/m);
+    const report = JSON.parse((await runCaptured(KRON, [...argv, "-o", "json"], { cwd })).out);
+    expect(report.with_windows.peaks[0].contributors).toEqual([
+      {
+        name: expect.stringMatching(/^crontab:live\.crontab:[0-9a-f]+$/),
+        called: "crontab:live.crontab:2 df -h /",
+        starts: 1,
+      },
+    ]);
   });
 
   test("--by tag: a table of the groups", async () => {
@@ -181,6 +203,8 @@ describe("what cannot be forecast is said in one line, exit 1", () => {
     [["--bucket", "0s"], "--bucket: must be longer than 0s"],
     [["--bucket", "1500ms"], "a bucket is a whole number of seconds, at least one"],
     [["--bucket", "hour"], "--bucket: not a duration"],
+    [["--bucket", "7x"], '--bucket: unknown unit "x" in duration\n  units are d, h, m, s and ms'],
+    [["--bucket", "1h2d"], '--bucket: unknown unit "d" in duration\n  write whole days first: 1d12h'],
     [["--max-peak", "none"], '--max-peak: "none" is not a whole number'],
     [["--config", FLEET], "files are given twice"],
     [["--state", "/nonexistent"], "there is no state in /nonexistent"],

@@ -4,6 +4,7 @@ import { MINUTE_MS } from "../../../src/core/time/instant.js";
 import { putEndpoint, settleAll } from "../../../src/operations/endpoints/change.js";
 import {
   CREATE_ENDPOINT,
+  DELETE_ENDPOINT,
   GET_ENDPOINT,
   LIST_ENDPOINTS,
   UPDATE_ENDPOINT,
@@ -82,7 +83,8 @@ test("a preview judges the address that stands in a URL, and looks up no name", 
 test("names that are places in a path, or turn text over, are refused; one from before is found and kept", async () => {
   const desk = await Desk.open();
   const { id: jobId } = await desk.job();
-  for (const name of [".", "..", "a\u202Eb", "a\u2066b", "a\u2028b", "a\nb", ""]) {
+  const unseen = ["a\u200Bb", "a\u200Db", "\u200E", "a\uFEFF", "a\u00ADb", "a\u2060b"];
+  for (const name of [".", "..", "a\u202Eb", "a\u2066b", "a\u2028b", "a\nb", "", ...unseen]) {
     await expect(desk.endpoint(jobId, { name })).rejects.toThrow(OperationError);
     await expect(desk.job(name)).rejects.toThrow(OperationError);
   }
@@ -146,10 +148,31 @@ describe("one that an earlier version has taken", () => {
     if (known === null) throw new Error("it is not there");
     const bad = { ...known, spec: { ...known.spec, minIntervalMs: 9_000 } };
     await desk.ports.write([endpointWrite("acme", bad)]);
-    await expect(desk.ask(SET_LIMITS, { tenant: "acme", minIntervalMs: 60_000 })).rejects.toThrow(/cannot be read/);
-    expect(await desk.ask(GET_ENDPOINT, { endpointId: other.id })).toMatchObject({ nextSource: "clamped-min" });
+    await expect(desk.ask(PAUSE_JOB, { jobId })).rejects.toThrow(/cannot be read/);
+    expect(await desk.ask(GET_ENDPOINT, { endpointId: other.id })).toMatchObject({ status: "held" });
     const told: unknown[] = [];
     await settleAll(desk.ports, (error) => told.push(error));
     expect(told).toMatchObject([{ code: "object-unreadable" }]);
+  });
+
+  test("a limit that cannot be brought to each endpoint is kept for none; once that one is gone, it is", async () => {
+    const { desk, jobId, endpointId } = await withOld("@reboot");
+    const other = await desk.endpoint(jobId, { name: "other", baselineIntervalMs: 1_000 });
+    await desk.ports.write([{ key: `endpoint/acme/${endpointId}`, text: "{}" }]);
+    const wish = { tenant: "acme", minIntervalMs: 60_000 };
+    for (const dryRun of [true, false]) {
+      await expect(desk.ask(SET_LIMITS, { ...wish, dryRun })).rejects.toMatchObject({
+        kind: "refused",
+        message: expect.stringContaining("cannot be read: the limits stay as they are"),
+      });
+    }
+    expect((await desk.ask(LIMITS_OF_CALLER, {})).limits.minIntervalMs).toBe(null);
+    expect(await desk.ask(GET_ENDPOINT, { endpointId: other.id })).toMatchObject({ nextSource: "baseline-interval" });
+    expect(await desk.ports.reader.objects({ prefix: "unsettled/", limit: 9 })).toEqual([]);
+    // What is not about each of them is not in its way.
+    await desk.ask(SET_LIMITS, { tenant: "acme", endpoints: 7 });
+    await desk.ask(DELETE_ENDPOINT, { endpointId });
+    await desk.ask(SET_LIMITS, wish);
+    expect(await desk.ask(GET_ENDPOINT, { endpointId: other.id })).toMatchObject({ nextSource: "clamped-min" });
   });
 });

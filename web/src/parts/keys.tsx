@@ -49,7 +49,7 @@ export function Keys() {
         <NewOne made={made.value} onSeen={() => (made.value = null)} />
         {asked.it !== null && rows.length === 0 && <p class="soft">Nobody has one.</p>}
         {rows.length > 0 && <KeyTable rows={rows} onAct={act} />}
-        {asked.it?.next != null && <p class="soft small">There are more: `krond keys list` names all.</p>}
+        {asked.it?.next != null && <p class="soft small">There are more: `kron keys list` names all.</p>}
         <div class="bar">
           <button
             type="button"

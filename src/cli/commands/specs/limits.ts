@@ -17,7 +17,7 @@ daemon must be running.`,
       summary: "changes the limits that are named; the others stay",
       options: [
         { name: "executions-per-minute", value: "N", help: "runs, evenly; none: no such limit" },
-        { name: "execution-burst", value: "N", help: "how many of them at once" },
+        { name: "execution-burst", value: "N", help: "how many of them at once; none: 10" },
         { name: "executions-per-month", value: "N", help: "runs of a calendar month, in UTC; none: no such limit" },
         { name: "endpoints", value: "N", help: "how many there may be; none: no such limit" },
         { name: "min-interval", value: "DURATION", help: "no endpoint may run more often; none: no such limit" },

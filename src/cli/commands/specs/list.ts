@@ -8,13 +8,14 @@ import { STATE_OPTION } from "../../state-options.js";
 export const LIST: CommandSpec = {
   name: "list",
   summary: "show all jobs: what runs, what is next, what was last",
-  usage: "[OPTIONS]",
+  usage: "[JOB...] [OPTIONS]",
   details: `
 Shows the jobs of the daemon with their next run and where it comes from, the processes that are running, how the last run
 ended, and what became of the last period. When no daemon runs, it reads what the last one left in the state directory. Of
 several words in one option any will do; a job must agree with all options. On a terminal the table fits its width: what
-matters least is shortened first.
+matters least is shortened first. JOB is a name, or a pattern as --identity takes it.
 
+  kron list 'prod/*'
   kron list --failed --sort failures
   kron list --outcome missed,skipped --sort lateness
   kron list --identity 'prod/*,stage/*' --standing paused,suspended --tag nightly

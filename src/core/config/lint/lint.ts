@@ -99,12 +99,17 @@ function exclusionWarning(identity: string, { periods, excluded, off }: Tally): 
   const isAlways = excluded.length + off.length === periods;
   const firstAt = isAlways ? Math.min(excluded[0] ?? Infinity, off[0] ?? Infinity) : excluded[0];
   if (firstAt === undefined || periods === 0) return [];
-  const which = isAlways ? `all ${periods}` : `${excluded.length} of ${periods}`;
-  const message = `the constraints exclude the whole window in ${which} periods examined, the first at ${formatInstant(firstAt)}: these will be unschedulable`;
+  const message = `the constraints exclude the whole window in ${excludedPeriods(isAlways ? periods : excluded.length, periods, firstAt)} will be unschedulable`;
   const hint = isAlways
     ? "as it stands this job never runs"
     : "if that is not meant, let the schedule name the days and hours, or widen the window";
   return [{ kind: "window-excluded", identities: [identity], message, hint }];
+}
+
+function excludedPeriods(excluded: number, periods: number, firstAt: EpochMs): string {
+  const at = formatInstant(firstAt);
+  if (periods === 1) return `the only period examined, at ${at}: it`;
+  return `${excluded === periods ? "all" : `${excluded} of`} ${periods} periods examined, the first at ${at}: these`;
 }
 
 function rarityWarning(identity: string, { periods, shares, unlucky }: Tally): LintWarning[] {
@@ -113,7 +118,7 @@ function rarityWarning(identity: string, { periods, shares, unlucky }: Tally): L
   const counted =
     firstAt === undefined
       ? ""
-      : `; ${unlucky.length} of ${periods} periods examined, the first at ${formatInstant(firstAt)}, will be unschedulable`;
+      : `; ${unlucky.length} of ${periods} ${periods === 1 ? "period" : "periods"} examined, the first at ${formatInstant(firstAt)}, will be unschedulable`;
   const message = `the constraints leave so little of the window that ${LIMITS.samplingAttempts} attempts may not find it${counted}`;
   return [
     { kind: "often-unschedulable", identities: [identity], message, hint: "make the window fit what is allowed" },

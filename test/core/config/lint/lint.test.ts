@@ -30,6 +30,13 @@ describe("constraints that leave nothing of a window", () => {
       ],
     ],
     [
+      "in the one period that there is",
+      { schedule: "0 3 5 1 *", window: { duration: "1h" }, constraints: { only: "between=05:00-06:00" } },
+      [
+        "window-excluded: the constraints exclude the whole window in the only period examined, at 2027-01-05T03:00:00Z: it will be unschedulable",
+      ],
+    ],
+    [
       "on some days",
       { window: { duration: "1h" }, constraints: { avoid: "dow=SAT,SUN" } },
       [

@@ -75,5 +75,7 @@ test("S20: a deadline of 0s may cost it its only run", () => {
 
 test("constraints that exclude its only window are told", () => {
   const warnings = told(job("2026-12-01T03:00", { constraints: { only: "dow=MON" } }));
-  expect(warnings.join()).toContain("window-excluded: the constraints exclude the whole window in all 1 periods");
+  expect(warnings.join()).toContain(
+    "window-excluded: the constraints exclude the whole window in the only period examined, at 2026-12-01T02:00:00Z: it will be unschedulable",
+  );
 });

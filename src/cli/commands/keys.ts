@@ -1,25 +1,25 @@
-/** `krond keys`: over the control socket, which is its owner's alone. */
-import { formatSecond } from "../../../core/time/instant.js";
-import { parseSpan } from "../../../core/time/span.js";
-import type { KeyAnswer, KeysAnswer, NewKeyAnswer } from "../../../operations/keys/keys.js";
-import { countArg, type ParsedArgs } from "../../args.js";
-import { askDaemon, withDaemon } from "../../daemon.js";
-import { EXIT, type ExitCode, usageError } from "../../exit.js";
-import type { CliIo } from "../../io.js";
-import { SCOPES } from "../../key-words.js";
-import { oneOf } from "../../listen-address.js";
-import { momentArg } from "../../moments.js";
-import { printValue } from "../../output.js";
-import { paintFor, renderTable } from "../../style.js";
+/** `kron keys`, and `krond keys`: over the control socket, which is its owner's alone. */
+import { formatSecond } from "../../core/time/instant.js";
+import { parseSpan } from "../../core/time/span.js";
+import type { KeyAnswer, KeysAnswer, NewKeyAnswer } from "../../operations/keys/keys.js";
+import { countArg, type ParsedArgs } from "../args.js";
+import { askDaemon, withDaemon } from "../daemon.js";
+import { EXIT, type ExitCode, usageError } from "../exit.js";
+import type { CliIo } from "../io.js";
+import { SCOPES } from "../key-words.js";
+import { oneOf } from "../listen-address.js";
+import { momentArg } from "../moments.js";
+import { printValue } from "../output.js";
+import { paintFor, renderTable } from "../style.js";
+import { only, runVerb, type VerbRun } from "../verbs.js";
+import { KEYS_VERBS } from "./specs/keys.js";
 
 const PAGE = 200;
 const MOST_REQUESTS = 10_000;
 const HEADER = ["ID", "NAME", "TENANT", "SCOPE", "STANDING", "EXPIRES", "LAST USED"];
 
-type Verb = (rest: readonly string[], args: ParsedArgs, io: CliIo) => Promise<ExitCode>;
-
-const create: Verb = async (rest, args, io) => {
-  if (rest.length > 0) throw usageError("create takes no arguments", "krond keys create --scope read");
+const create: VerbRun = async (rest, args, io) => {
+  if (rest.length > 0) throw usageError("create takes no arguments", "kron keys create --scope read");
   const scope = oneOf(args, "scope", SCOPES);
   if (scope === undefined) throw usageError("create needs --scope", `one of ${SCOPES.join(", ")}`);
   const perSecond = args.text("rate") === undefined ? null : countArg(args, "rate", 0, MOST_REQUESTS);
@@ -35,8 +35,8 @@ const create: Verb = async (rest, args, io) => {
   return showNew(made, args, io);
 };
 
-const list: Verb = async (rest, args, io) => {
-  if (rest.length > 0) throw usageError("list takes no arguments", "krond keys list");
+const list: VerbRun = async (rest, args, io) => {
+  if (rest.length > 0) throw usageError("list takes no arguments", "kron keys list");
   const rows = await withDaemon(args, io, async (client) => {
     const all: KeyAnswer[] = [];
     for (let cursor: string | null = null; ; ) {
@@ -66,8 +66,8 @@ const list: Verb = async (rest, args, io) => {
   return EXIT.ok;
 };
 
-const rotate: Verb = async (rest, args, io) => {
-  const id = only(rest, "rotate");
+const rotate: VerbRun = async (rest, args, io) => {
+  const id = only(rest, "keys rotate ID");
   const graceMs = graceOf(args);
   const made = (await askDaemon(args, io, {
     op: "keys.rotate",
@@ -78,21 +78,16 @@ const rotate: Verb = async (rest, args, io) => {
   return showNew(made, args, io);
 };
 
-const revoke: Verb = async (rest, args, io) => {
-  const request = { op: "keys.revoke", id: only(rest, "revoke"), dryRun: args.has("dry-run") } as const;
+const revoke: VerbRun = async (rest, args, io) => {
+  const request = { op: "keys.revoke", id: only(rest, "keys revoke ID"), dryRun: args.has("dry-run") } as const;
   const revoked = (await askDaemon(args, io, request)) as KeyAnswer;
   const done = revoked.dryRun === true ? "would be revoked; nothing was done" : "is revoked";
   await printValue(shown(revoked), () => `${revoked.id} ${done}\n`, args, io);
   return EXIT.ok;
 };
 
-const VERBS: Readonly<Record<string, Verb>> = { create, list, rotate, revoke };
-
-export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
-  const [name = "", ...rest] = args.positionals;
-  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (verb === undefined) throw usageError(`keys needs one of ${Object.keys(VERBS).join(", ")}`);
-  return verb(rest, args, io);
+export function run(args: ParsedArgs, io: CliIo): Promise<number> {
+  return runVerb(KEYS_VERBS, { create, list, rotate, revoke }, args, io);
 }
 
 /** The key goes to standard output by itself, so that it can be caught; what there is to say about it does not. */
@@ -127,13 +122,6 @@ function graceOf(args: ParsedArgs): { readonly graceMs?: number } {
   const span = parseSpan(text);
   if (span.ok) return { graceMs: span.value };
   throw usageError(`--grace: ${span.error.message}`, span.error.hint);
-}
-
-function only(rest: readonly string[], verb: string): string {
-  const [id, ...more] = rest;
-  if (id === undefined || more.length > 0)
-    throw usageError(`write: krond keys ${verb} ID`, "'krond keys list' shows them");
-  return id;
 }
 
 function timeOf(at: number | null): string | null {
