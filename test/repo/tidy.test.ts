@@ -25,7 +25,6 @@ const PORTS = [
 const LOOKED_AT: Readonly<Record<string, readonly string[]>> = {
   "actors/cluster/recovered-runs.ts": ["runsOfNode"],
   "actors/endpoints/analyst.ts": ["ANALYST_LIMITS"],
-  "actors/endpoints/tenant-limits.ts": ["NO_LIMITS"],
   "actors/messenger/tenants.ts": ["TENANT_PER_MINUTE"],
   "actors/process-identity.ts": ["parseStat"],
   "actors/runner/output-tail.ts": ["OUTPUT_TAIL_LIMITS"],
