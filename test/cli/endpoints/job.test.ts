@@ -112,7 +112,7 @@ describe("kron job", () => {
       [["update", "billing", "--name", "x", "--if-match", "7"], /not as expected: this is version 1/],
       [["update", "billing", "--name", "x", "--if-match", "y"], /--if-match: "y" is not a whole number/],
       [["pause"], /pause takes a job/],
-      [["list", "--tenant", "A/b"], /tenant: small letters/],
+      [["list", "--tenant", "A/b"], /tenant: must be small letters/],
     ];
     for (const [args, message] of rows) {
       const { exitCode, out, err } = await here.kron("job", ...args);
