@@ -93,13 +93,20 @@ function isBound(value: number | null): value is number {
   return value !== null && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 }
 
+function isText({ schema, inst }: RawIssue): boolean {
+  return [schema, inst].some((one) => one instanceof z.ZodType && unwrapped(one) instanceof z.ZodString);
+}
+
 /** Of a text, which may be long or secret, that it is one; of what is chosen among words, which one it was. */
-function insteadOf({ code, input }: RawIssue): string {
+function insteadOf(issue: RawIssue): string {
+  const { code, input } = issue;
   if (input === null) return ", not null";
   if (typeof input === "string") {
     if (code === "invalid_value") return `, not ${quote(input)}`;
     return code === "invalid_type" || code === "invalid_union" ? ", not a text" : "";
   }
   if (Array.isArray(input)) return code === "too_small" || code === "too_big" ? "" : ", not a list";
-  return typeof input === "object" ? ", not an object" : `, not ${String(input)}`;
+  if (typeof input === "object") return ", not an object";
+  // A secret may have been written as a number.
+  return isText(issue) ? `, not a ${typeof input}` : `, not ${String(input)}`;
 }

@@ -54,7 +54,7 @@ export function mustBeJson({ headers }: IncomingMessage): void {
     throw new HttpProblem("content-type-unsupported", "a body is JSON", { hint: "Content-Type: application/json" });
   }
   const charset = parameters.map((text) => CHARSET.exec(text)?.[1]).find((name) => name !== undefined);
-  if (charset !== undefined && charset.toLowerCase() !== "utf-8") {
+  if (charset !== undefined && !UTF8.has(charset.toLowerCase())) {
     const hint = "Content-Type: application/json; charset=utf-8";
     throw new HttpProblem("content-type-unsupported", `a body is UTF-8, and not ${JSON.stringify(charset)}`, { hint });
   }
@@ -63,6 +63,8 @@ export function mustBeJson({ headers }: IncomingMessage): void {
   throw new HttpProblem("content-type-unsupported", `a body is sent as it is, and not as ${JSON.stringify(coding)}`);
 }
 
+/** As it is called, and as many write it. */
+const UTF8: ReadonlySet<string> = new Set(["utf-8", "utf8"]);
 const CHARSET = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i;
 
 /** An object, or nothing at all. */

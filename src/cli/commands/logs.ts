@@ -117,7 +117,8 @@ function begunAmong(runs: readonly HistoryRow[] | null): Begun {
 }
 
 function unreadable(error: unknown): never {
-  throw new CliError(EXIT.usage, fileWords(error));
+  const path = error instanceof Error && "path" in error ? `${String(error.path)}: ` : "";
+  throw new CliError(EXIT.usage, `${path}${fileWords(error)}`);
 }
 
 /** Output is kept for jobs that no store knows any more. */

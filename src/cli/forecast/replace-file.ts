@@ -3,6 +3,7 @@
 import { open, realpath, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileWords } from "../../core/base/errors/file-words.js";
+import { errnoOf } from "../../persist/private-files.js";
 import { CliError, EXIT } from "../exit.js";
 import { readText } from "./tune-files.js";
 
@@ -18,7 +19,10 @@ export async function replaceText(path: string, name: string, expected: string, 
 
 async function replaceReal(path: string, name: string, expected: string, text: string): Promise<void> {
   const temporary = `${path}.kron-tune`;
-  const handle = await open(temporary, "wx", 0o600);
+  const handle = await open(temporary, "wx", 0o600).catch((error: unknown) => {
+    const hint = errnoOf(error) === "EEXIST" ? "a tune that was killed may have left it: remove it" : undefined;
+    throw new CliError(EXIT.configuration, `${temporary}: ${fileWords(error)}`, hint);
+  });
   try {
     try {
       await handle.writeFile(text, "utf8");

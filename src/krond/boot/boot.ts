@@ -89,9 +89,9 @@ export function startDaemon(options: DaemonOptions): Promise<Result<Daemon, Boot
     };
     const leave = phase.carryOut({
       reportError: () => void refuse().catch(reject),
-      end: () => void start.breakOff().then(() => resolve(err(NOT_STARTED))),
+      end: () => void start.breakOff(opened).then(() => resolve(err(NOT_STARTED))),
     });
-    const opened = booted(start).then(async ({ daemon, configuration }) => {
+    const opened: Promise<void> = booted(start).then(async ({ daemon, configuration }) => {
       // From here on it is the daemon that says why it ends.
       leave();
       daemon.begin();

@@ -38,6 +38,8 @@ export class Start {
   readonly pool: DecisionPool;
   readonly loader: ConfigurationLoader;
   readonly #undo: (() => Promise<void>)[] = [];
+  /** Of what was opened when it was over. */
+  readonly #late = new Set<Promise<void>>();
 
   constructor(options: DaemonOptions) {
     this.options = options;
@@ -49,7 +51,7 @@ export class Start {
 
   /** Of what is opened after it is over, nothing stays open. */
   readonly undoBy = (step: () => Promise<void>): void => {
-    if (isOver(this.phase.snapshot)) void step().catch(() => undefined);
+    if (isOver(this.phase.snapshot)) this.#late.add(step().catch(() => undefined));
     else this.#undo.push(step);
   };
 
@@ -67,10 +69,17 @@ export class Start {
 
   /**
    * The next start continues from what is on record, as after a crash. What others wait for is given back: the lock of a
-   * directory goes with the process, a session on a server stays until its lease is over.
+   * directory goes with the process, a session on a server stays until its lease is over. `underWay`: the step that is being
+   * taken, which may open something yet.
    */
-  async breakOff(): Promise<void> {
-    await Promise.race([this.takeApart(), new Promise<void>((resolve) => systemClock.after(CLOSE_BOUND_MS, resolve))]);
+  async breakOff(underWay: Promise<unknown>): Promise<void> {
+    const apart = this.takeApart().then(async () => {
+      await underWay.catch(() => undefined);
+      await Promise.all(this.#late);
+    });
+    // Threads need their time, and take it while everything else is closed.
+    const closed = Promise.all([this.pool.close().catch(() => undefined), apart]);
+    await Promise.race([closed, new Promise<void>((resolve) => systemClock.after(CLOSE_BOUND_MS, resolve))]);
   }
 }
 

@@ -227,7 +227,7 @@ async function mustHoldForAll(ports: Acting, tenant: string, limits: QuotaLimits
 }
 
 async function mustHoldForJob(ports: Acting, tenant: string, jobId: string, limits: QuotaLimits): Promise<void> {
-  const job = await readJob(ports.reader, tenant, jobId);
+  const job = await readableJob(ports, tenant, jobId);
   if (job === null || job.isLeaving) return;
   for await (const ids of pagesUnder(ports.reader, membersOf(tenant, jobId), AT_ONCE)) {
     const judged = ids.map(async (id) => {
@@ -235,6 +235,16 @@ async function mustHoldForJob(ports: Acting, tenant: string, jobId: string, limi
       if (endpoint !== null) storedDefinitionIn(tenant, endpoint, job, limits);
     });
     await Promise.all(judged);
+  }
+}
+
+/** null: nobody can say what its endpoints are to be; whoever settles the tenant tells of it. */
+async function readableJob(ports: Acting, tenant: string, jobId: string): ReturnType<typeof readJob> {
+  try {
+    return await readJob(ports.reader, tenant, jobId);
+  } catch (error) {
+    if (isUnreadable(error)) return null;
+    throw error;
   }
 }
 

@@ -13,6 +13,6 @@ export const writtenName = z
   .min(1)
   .max(MOST_CHARS)
   .regex(
-    new RegExp(`^(?!\\.{1,2}$)${PLAIN_TEXT}$`, "u"),
-    'must have no control characters, none that turn text over or that nobody sees, and be neither "." nor ".."',
+    new RegExp(`^(?!\\.{1,2}$)(?!\\s+$)${PLAIN_TEXT}$`, "u"),
+    'must have no control characters, none that turn text over or that nobody sees, something that is seen, and be neither "." nor ".."',
   );

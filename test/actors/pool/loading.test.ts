@@ -235,7 +235,7 @@ describe("files of dates", () => {
   });
 
   test.each([
-    { name: "missing", file: "none.ics", says: /^conf\/none\.ics:1 ENOENT/ },
+    { name: "missing", file: "none.ics", says: /^conf\/none\.ics:1 there is no such file/ },
     { name: "a directory", file: "sub", says: /^conf\/sub:1 is not a regular file/ },
     { name: "wrong", file: "wrong.ics", says: /^conf\/wrong\.ics:3 DTSTART has a time of day/ },
     {
