@@ -84,7 +84,7 @@ test("names that are places in a path, or turn text over, are refused; one from 
   const desk = await Desk.open();
   const { id: jobId } = await desk.job();
   const unseen = ["a\u200Bb", "a\u200Db", "\u200E", "a\uFEFF", "a\u00ADb", "a\u2060b"];
-  for (const name of [".", "..", "a\u202Eb", "a\u2066b", "a\u2028b", "a\nb", "", ...unseen]) {
+  for (const name of [".", "..", " ", "a\u202Eb", "a\u2066b", "a\u2028b", "a\nb", "", ...unseen]) {
     await expect(desk.endpoint(jobId, { name })).rejects.toThrow(OperationError);
     await expect(desk.job(name)).rejects.toThrow(OperationError);
   }
