@@ -17,7 +17,7 @@ import { type CronOccasion, liveOf, periodOf } from "../period/occasion.js";
 import { parseDocument } from "../state/parse.js";
 import { type EpochMs, floorToSecond } from "../time/instant.js";
 import { canonicalParts, mayStop } from "./cut.js";
-import { type PackedGlance, type Past, packGlance, plannedGlance } from "./glance.js";
+import { type PackedGlance, type Past, packGlance, plannedGlance, wholeGlance } from "./glance.js";
 import { type DocumentMarks, marksOf, marksOfUsual } from "./marks.js";
 import { outlook } from "./outlook.js";
 import { pastIn } from "./past-in.js";
@@ -215,5 +215,5 @@ function quietGlance({ marks, rule, past }: KnownJob, live: CronOccasion | null,
   const { compiled, isSuspended, stopAt } = rule;
   const planned = plannedGlance({ compiled, isSuspended, stopAt, isRemoved: false, live }, marks, now);
   const { outcome, hasStartFailure } = marks;
-  return packGlance({ ...planned, ...past(), isRunning: false, outcome, hasStartFailure });
+  return packGlance(wholeGlance(planned, past(), { isRunning: false, outcome, hasStartFailure }));
 }
