@@ -7,7 +7,7 @@ import { QuotaRunner } from "../../src/actors/endpoints/quota-runner.js";
 import type { Runner, RunnerOf } from "../../src/actors/runner/port.js";
 import { createSupervisor } from "../../src/actors/supervisor/supervisor-actor.js";
 import { SETTINGS_DEFAULTS } from "../../src/core/config/settings.js";
-import { endpointIdentity } from "../../src/core/endpoint/endpoint-name.js";
+import { endpointIdentity } from "../../src/core/base/endpoint-name.js";
 import { definitionOf as definitionOfEndpoint, ENDPOINT_SPEC } from "../../src/core/endpoint/spec.js";
 import type { JobDefinition } from "../../src/core/job/definition.js";
 import { readJobDefinition } from "../../src/core/job/schema.js";

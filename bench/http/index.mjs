@@ -71,7 +71,7 @@ async function sustainedRound(base, seconds) {
   return { rate: counted / seconds, cpu: result.cpuUs / counted };
 }
 
-/** So many are due at each whole second: of Kron as many endpoints that run every second, of a queue jobs that were planned. */
+/** So many are due in each second: of Kron as many endpoints that run every second, of a queue jobs that were planned. */
 async function pacedRound(base, { rate, pacedSeconds: seconds, dueInMs }) {
   const result = await play({ ...base, task: "paced", rate, seconds, dueInMs, inFlight: IN_FLIGHT });
   const { late, twice } = result.late === undefined ? await (await fetch(`${base.url}arrivals`)).json() : result;

@@ -26,9 +26,9 @@ async function until(isSo) {
   }
 }
 
-/** Whole seconds from `firstAt` on, `rate` of each. */
+/** From `firstAt` on as far apart as possible, `rate` of them in each second. */
 function pacedMoments(firstAt) {
-  return Array.from({ length: rate * seconds }, (_, index) => firstAt + Math.floor(index / rate) * 1_000);
+  return Array.from({ length: rate * seconds }, (_, index) => firstAt + Math.floor((index * 1_000) / rate));
 }
 
 /** The first whole second that lies so far ahead. */

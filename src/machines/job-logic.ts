@@ -10,7 +10,7 @@ import type { OccasionSource, SlotOccasion } from "../core/period/occasion.js";
 import { isPaused, type RunKey } from "../core/period/policy.js";
 import type { Aftermath } from "../core/state/aftermath.js";
 import { noteBoot } from "../core/state/boot.js";
-import { define, pause, redate, resume, retire } from "../core/state/definition-transitions.js";
+import { type Birth, define, pause, redate, resume, retire } from "../core/state/definition-transitions.js";
 import { activeStates, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import type { LedgerFact } from "../core/state/facts.js";
@@ -94,8 +94,8 @@ export type RecordEvent =
       readonly type: "DEFINED";
       readonly hash: string;
       readonly carriedAt: EpochMs | null;
-      /** S44. Absent: no. */
-      readonly isReboot?: boolean;
+      /** Absent: a plain one. */
+      readonly birth?: Birth;
       readonly now: EpochMs;
     }
   /** S14: the clock is behind what the document is dated. */
@@ -172,7 +172,7 @@ function documentAfter({ document, historyLimit }: JobContext, event: JobEvent):
     case "START_FAILED":
       return noteStartFailure(document, event, event.now);
     case "DEFINED":
-      return define(document, event.hash, event.carriedAt, event.now, event.isReboot);
+      return define(document, event.hash, event.carriedAt, event.now, event.birth);
     case "REDATED":
       return redate(document, event.now);
     case "REMOVED":

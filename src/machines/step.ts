@@ -18,6 +18,7 @@ import {
   slotOccasion,
 } from "../core/period/occasion.js";
 import { isDatedAhead, USUAL } from "../core/period/policy.js";
+import { birthOf } from "../core/state/definition-transitions.js";
 import { activeRuns, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import { isClearHeld, isHintHeld, isPauseHeld } from "../core/state/held-by-person.js";
@@ -368,13 +369,13 @@ function run(draft: Draft, event: Extract<ActivationEvent, { readonly type: "RUN
 
 /** S16: the decision of the first unhandled period is made anew, and a gate that was made for the old one is closed. */
 function define(draft: Draft, hash: string, carriedAt: EpochMs | null): void {
-  const { policy, historyLimit, compiled } = draft.scope;
+  const { policy, historyLimit } = draft.scope;
   const { now } = draft.moment;
   const isOtherRule = draft.document.DefinitionHash !== hash;
   const isRetryLive = draft.period?.context.occasion.source === "retry";
   dropLive(draft);
   draft.tellJob({ type: "CONFIGURED", isSuspended: policy.suspend, historyLimit });
-  draft.tellJob({ type: "DEFINED", hash, carriedAt, isReboot: compiled.isReboot, now });
+  draft.tellJob({ type: "DEFINED", hash, carriedAt, birth: birthOf(draft.scope.compiled, now), now });
   redate(draft);
   // S14, S43: what was due under the rule before, and was not live any more, is the past.
   const { retry } = standingOf(draft.document);

@@ -93,7 +93,7 @@ export const MUTANTS = [
   {
     name: "S22: the claim does not say what runs",
     file: CLAIMS,
-    search: 'const next = withNewest(handled(document, decision, "executed", null), active, now);',
+    search: 'const next = withNewest(handled(document, decision, "executed", null), active, floorToSecond(now));',
     replace: 'const next = handled(document, decision, "executed", null);',
     tests: STATE_TESTS,
   },
@@ -232,9 +232,30 @@ export const MUTANTS = [
   {
     name: "S40: a slot forgets when the last run began",
     file: CLAIMS,
-    search: ", LastRunAt: formatSecond(now) }",
-    replace: " }",
+    search: ", LastRunAt: formatInstant(ranAt) };\n  return older.length",
+    replace: " };\n  return older.length",
     tests: OCCASION_TESTS,
+  },
+  {
+    name: "S40: what ran late loses its place within the second",
+    file: CLAIMS,
+    search: "isAskedSource(source) ? floorToSecond(now) : wholeSecondsFrom(slotAt, now)",
+    replace: "floorToSecond(now)",
+    tests: ["test/core/state/ran-at.test.ts", "test/actors/supervisor/places.test.ts"],
+  },
+  {
+    name: "S14: endpoints that are made in one second are due at once",
+    file: "src/core/state/definition-transitions.ts",
+    search: "at: isExact ? now : floorToSecond(now)",
+    replace: "at: isExact ? floorToSecond(now) : floorToSecond(now)",
+    tests: ["test/actors/supervisor/places.test.ts"],
+  },
+  {
+    name: "S40: a slot is claimed in its second before it is due",
+    file: "src/actors/supervisor/run/rehearsal.ts",
+    search: "return now >= forAt && floorToSecond",
+    replace: "return floorToSecond",
+    tests: REHEARSAL_TESTS,
   },
   {
     name: "S23: GO before the claim is durable",

@@ -2,9 +2,10 @@
  * The runner of requests. Made ready means: secrets are read, the name is looked up, every address is judged. GO sends it,
  * once. A request lives and dies with the daemon: there is none of an earlier one to adopt, and none is ever sent again.
  */
+
+import { endpointName } from "../../core/base/endpoint-name.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
-import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import { isHeaderValue } from "../../core/job/http-reader.js";
 import { isPast } from "../../core/period/lateness.js";
 import type { Ending } from "../../core/state/ending.js";
@@ -38,6 +39,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 }
 
 interface Held {
+  readonly lines: Lines;
   readonly prepared: Prepared;
   readonly place: Place;
   phase: "armed" | "waiting" | "sending";
@@ -56,7 +58,8 @@ class HttpDispatcher implements Dispatcher {
   readonly #pid: number;
   readonly #resolver: Resolver;
   readonly #tls = new TlsProfiles();
-  readonly #lines: Lines;
+  /** null: there was no request yet. */
+  #lines: Promise<Lines> | null = null;
   readonly #admission = new Admission(SETTINGS_DEFAULTS.http);
   readonly #held = new Map<string, Held>();
   readonly #listeners = new Set<(event: RunnerEvent) => void>();
@@ -68,7 +71,6 @@ class HttpDispatcher implements Dispatcher {
     this.#unseal = unseal ?? (() => err("there is no key to open it with"));
     this.#pid = pid;
     this.#resolver = resolver ?? new SystemResolver(clock);
-    this.#lines = new Lines(clock);
   }
 
   async arm(request: RequestArm): Promise<Result<Armed, ArmFailure>> {
@@ -83,12 +85,14 @@ class HttpDispatcher implements Dispatcher {
     if (!read.ok) return read;
     const tls = await this.#tls.read(request.target.tls);
     if (!tls.ok) return tls;
+    this.#lines ??= Lines.open(this.#clock);
+    const lines = await this.#lines;
     if (this.#isClosed) return err(CLOSED);
     const { attemptId } = request;
     if (this.#held.has(attemptId)) throw new Error(`invariant broken: attempt ${attemptId} exists already`);
     const place = { url, addresses: admitted.value, tlsKey: tls.value.key, context: tls.value.context };
     const prepared = { request, ...read.value, dnsMs };
-    this.#held.set(attemptId, { prepared, place, phase: "armed", goMs: fromMs, exchange: null });
+    this.#held.set(attemptId, { lines, prepared, place, phase: "armed", goMs: fromMs, exchange: null });
     return ok({ attemptId, holder: { kind: "request", pid: this.#pid } });
   }
 
@@ -138,14 +142,14 @@ class HttpDispatcher implements Dispatcher {
       held.exchange?.drop();
     }
     this.#held.clear();
-    this.#lines.close();
+    (await this.#lines)?.close();
   }
 
   #send(attemptId: string, held: Held, latestAt: EpochMs): void {
-    const { place, prepared } = held;
-    const line = this.#lines.take(place);
+    const { lines, place, prepared } = held;
+    const line = lines.take(place);
     const onEnd = (ending: Ending, isLineSound: boolean): void => {
-      if (isLineSound) this.#lines.giveBack(line);
+      if (isLineSound) lines.giveBack(line);
       else line.destroy();
       this.#ended(attemptId, ending);
       this.#admission.leave(laneOf(held));

@@ -5,7 +5,7 @@
  */
 import { connect, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext } from "node:tls";
-import { Client } from "undici";
+import type { Client } from "undici";
 import type { Clock, Timer } from "../clock.js";
 import { DISPATCHER_LIMITS } from "./limits.js";
 
@@ -34,6 +34,9 @@ interface Connected {
   readonly tlsMs: number | null;
 }
 
+/** A program of its own size: who sends no requests does not load it. */
+type NewClient = typeof Client;
+
 type Callback = (error: Error | null, socket: Socket | null) => void;
 
 const HTTPS = "https:";
@@ -52,10 +55,11 @@ export class Line {
     readonly key: string,
     place: Place,
     clock: Clock,
+    newClient: NewClient,
   ) {
     this.#place = place;
     this.#clock = clock;
-    this.client = new Client(place.url.origin, {
+    this.client = new newClient(place.url.origin, {
       connect: (_, callback) => this.#connect(0, callback as Callback),
       pipelining: 1,
       allowH2: false,
@@ -150,9 +154,16 @@ export class Lines {
   #freeCount = 0;
   #timer: Timer | null = null;
   readonly #clock: Clock;
+  readonly #newClient: NewClient;
 
-  constructor(clock: Clock) {
+  private constructor(clock: Clock, newClient: NewClient) {
     this.#clock = clock;
+    this.#newClient = newClient;
+  }
+
+  static async open(clock: Clock): Promise<Lines> {
+    const { Client: newClient } = await import("undici");
+    return new Lines(clock, newClient);
   }
 
   take(place: Place): Line {
@@ -164,7 +175,7 @@ export class Lines {
       if (line.isUsable) return line;
     }
     this.#free.delete(key);
-    return new Line(key, place, this.#clock);
+    return new Line(key, place, this.#clock, this.#newClient);
   }
 
   giveBack(line: Line): void {

@@ -1,13 +1,38 @@
 /** The transitions that come from people: a definition seen, changed or removed, a pause, a rewind. They start nothing. */
+import { endpointName } from "../base/endpoint-name.js";
+import { type CompiledRule, hasPeriods } from "../decision/model.js";
 import { KRON } from "../governor/author.js";
 import { EVALUATION_AHEAD_MS, slotsAhead } from "../period/policy.js";
-import { type EpochMs, floorToSecond, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
+import {
+  type EpochMs,
+  floorToSecond,
+  formatInstant,
+  formatSecond,
+  knownInstant,
+  parseInstant,
+  wholeSecondsFrom,
+} from "../time/instant.js";
 import { type Aftermath, gapFacts, passedOver } from "./aftermath.js";
 import { type ActiveState, activeStates, lastHandledAt, type StateDocument } from "./document.js";
 import { dropRetry } from "./period-transitions.js";
 import { RETRY_SOURCE } from "./retry.js";
 import { withoutStartFailure } from "./start-failure.js";
 import { broken, sealed, type Transition, unchanged } from "./transition.js";
+
+/** What a definition means for the document at this moment. */
+export interface Birth {
+  /** S44. */
+  readonly isReboot: boolean;
+  /** S14: what `DefinedAt` says. */
+  readonly at: EpochMs;
+}
+
+/** S14: the pace of an endpoint counts from the very instant it was made at: those made one by one are not due at once. */
+export function birthOf(compiled: CompiledRule, now: EpochMs): Birth {
+  const { rule, isReboot } = compiled;
+  const isExact = !hasPeriods(compiled) && endpointName(rule.identity) !== null;
+  return { isReboot, at: isExact ? now : floorToSecond(now) };
+}
 
 /**
  * S14: the definition in force, from now on. `carriedAt` is the unhandled period that was live under the old one, which
@@ -19,7 +44,7 @@ export function define(
   definitionHash: string,
   carriedAt: EpochMs | null,
   now: EpochMs,
-  isReboot = false,
+  birth: Birth = { isReboot: false, at: floorToSecond(now) },
 ): Transition {
   const defined = { kind: "defined", identity: document.Identity, definitionHash, at: now } as const;
   const cleared = withoutStartFailure(document);
@@ -30,11 +55,11 @@ export function define(
   const isCarried = carriedAt !== null && RemovedAt === undefined;
   const next: StateDocument = {
     ...rest,
-    DefinedAt: formatSecond(now),
+    DefinedAt: formatInstant(birth.at),
     DefinitionHash: definitionHash,
     ...(isCarried ? { CarriedPeriodID: formatInstant(carriedAt) } : {}),
     // S44: a boot that is due stays so when the job is edited.
-    ...(isReboot && RemovedAt === undefined && Boot !== undefined ? { Boot } : {}),
+    ...(birth.isReboot && RemovedAt === undefined && Boot !== undefined ? { Boot } : {}),
   };
   return sealed(document, next, defined);
 }
@@ -78,9 +103,15 @@ function runsUntilNow(document: StateDocument, now: EpochMs): StateDocument {
   return {
     ...rest,
     ...(kept.length === 0 ? {} : { LastSlot: Object.fromEntries(kept) }),
-    ...(LastRunAt === "" ? {} : { LastRunAt: isAfter(LastRunAt, now) ? formatSecond(now) : LastRunAt }),
+    ...(LastRunAt === "" ? {} : { LastRunAt: ranUntil(LastRunAt, now) }),
     ...(Retry === undefined ? {} : { Retry: { ...Retry, At: asLongAfter(Retry.At, LastRunAt, now) } }),
   };
+}
+
+/** Its place within the second stays: what many of them count from must not become one instant. */
+function ranUntil(text: string, now: EpochMs): string {
+  const ranAt = knownInstant(text);
+  return ranAt <= now ? text : formatInstant(wholeSecondsFrom(ranAt, now));
 }
 
 /** S43: as long after the attempt before it as it was to be, where that is dated ahead. */

@@ -6,10 +6,17 @@
 import type { Decision } from "../decision/model.js";
 import type { Clamp } from "../governor/governor.js";
 import type { MissedCause } from "../period/cause.js";
-import { dueAt, hintedAtOf, type SlotOccasion } from "../period/occasion.js";
+import { dueAt, hintedAtOf, isAskedSource, type SlotOccasion } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
 import type { FenceReason, SkippedReason } from "../period/reasons.js";
-import { type EpochMs, formatInstant, formatSecond } from "../time/instant.js";
+import {
+  type EpochMs,
+  floorToSecond,
+  formatInstant,
+  formatSecond,
+  instantOrNull,
+  wholeSecondsFrom,
+} from "../time/instant.js";
 import type { Aftermath } from "./aftermath.js";
 import { REBOOT_SOURCE, withoutDueBoot } from "./boot.js";
 import {
@@ -54,7 +61,7 @@ export function claimPeriod(document: StateDocument, decision: Decision, claimed
     throw broken(document, `${decision.periodId} is unschedulable and cannot be claimed`);
   }
   const active = activeOf(decision.periodId, chosenAt, null, claimed, now);
-  const next = withNewest(handled(document, decision, "executed", null), active, now);
+  const next = withNewest(handled(document, decision, "executed", null), active, floorToSecond(now));
   const outcome = outcomeFact(document, decision, { outcome: "executed", reason: null }, now);
   return sealed(document, next, outcome, startedFact(document, active, now));
 }
@@ -82,8 +89,17 @@ export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochM
   const { document: left, facts } =
     source === "hint-oneshot" ? consumeOneshot(document, hintedAtOf(claim), aftermath, now) : unchanged(document);
   const rest = isRetry ? withoutRetry(left) : isBoot ? withoutDueBoot(withoutRetry(left)) : left;
-  const next = withNewest({ ...rest, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, now);
+  const ranAt = ranAtOf(source, chosenAt, now);
+  const next = withNewest({ ...rest, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, ranAt);
   return sealed(document, next, ...facts, startedFact(document, active, now));
+}
+
+/**
+ * Lateness counts in whole seconds (S20): what is begun within a second of its slot was begun at it. So an interval keeps its
+ * place within the second, however late a run of it was, and many of them stay as far apart as they were.
+ */
+function ranAtOf(source: string, slotAt: EpochMs, now: EpochMs): EpochMs {
+  return isAskedSource(source) ? floorToSecond(now) : wholeSecondsFrom(slotAt, now);
 }
 
 /**
@@ -92,10 +108,10 @@ export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochM
  */
 export function withSlotUsed(document: StateDocument, source: string, slotAt: EpochMs): StateDocument {
   if (isSlotUsed(document, source, slotAt)) return document;
-  const { LastRunAt = "" } = document;
-  const ranAt = formatSecond(slotAt);
+  const ranAt = ranAtOf(source, slotAt, slotAt);
+  const lastRunAt = instantOrNull(document.LastRunAt) ?? ranAt;
   const LastSlot = { ...document.LastSlot, [source]: formatInstant(slotAt) };
-  return { ...document, LastSlot, LastRunAt: LastRunAt > ranAt ? LastRunAt : ranAt };
+  return { ...document, LastSlot, LastRunAt: formatInstant(Math.max(lastRunAt, ranAt)) };
 }
 
 /** S43: what has been handled since takes the place of what was to be tried again. */
@@ -204,9 +220,9 @@ function handled(document: StateDocument, decision: Decision, outcome: Outcome, 
 }
 
 /** S26: ActiveExecution holds the newest; the one it displaces goes to the head of OtherActive. */
-function withNewest(document: StateDocument, newest: ActiveState, now: EpochMs): StateDocument {
+function withNewest(document: StateDocument, newest: ActiveState, ranAt: EpochMs): StateDocument {
   const older = activeStates(document);
-  const next = { ...withoutStartFailure(document), ActiveExecution: newest, LastRunAt: formatSecond(now) };
+  const next = { ...withoutStartFailure(document), ActiveExecution: newest, LastRunAt: formatInstant(ranAt) };
   return older.length === 0 ? next : { ...next, OtherActive: older };
 }
 

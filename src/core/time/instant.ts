@@ -18,6 +18,11 @@ export function floorToSecond(at: EpochMs): EpochMs {
   return Math.floor(at / SECOND_MS) * SECOND_MS;
 }
 
+/** The latest instant up to `at` that lies whole seconds after `fromAt`, or before it: at the same place within its second. */
+export function wholeSecondsFrom(fromAt: EpochMs, at: EpochMs): EpochMs {
+  return fromAt + floorToSecond(at - fromAt);
+}
+
 const TWO_DIGITS: readonly string[] = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0"));
 
 function two(n: number): string {

@@ -21,7 +21,7 @@ interface PaperStep {
 }
 
 export interface Rehearsal {
-  /** The second it holds for: wherever in it the claim is taken, the same is judged and written (S1, S20). */
+  /** When it is due: wherever in the rest of that second the claim is taken, the same is judged and written (S1, S20). */
   readonly forAt: EpochMs;
   readonly attemptId: string;
   /** From rest to the claim. */
@@ -71,7 +71,7 @@ export function rehearse(stage: Stage, versions: RecordVersions): Rehearsal | nu
 }
 
 export function isOnTime({ forAt }: Rehearsal, now: EpochMs): boolean {
-  return floorToSecond(now) === forAt;
+  return now >= forAt && floorToSecond(now) === floorToSecond(forAt);
 }
 
 function taken(scope: JobScope, before: Activation, event: ActivationEvent, moment: Moment): PaperStep {

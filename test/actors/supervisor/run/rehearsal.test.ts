@@ -90,37 +90,67 @@ function played({ scope, document, nominalAt, gate, holder }: Stage, now: EpochM
   return { woken, claimed, durable };
 }
 
+/** Whether anything is worked out ahead; if so, it is to the letter what the machines say so much later. */
+function isPlayedLikeRehearsed(stage: Stage, lateMs: number): boolean {
+  const rehearsal = rehearse(stage, VERSIONS);
+  if (rehearsal === null) return false;
+  const now = stage.forAt + lateMs;
+  expect(isOnTime(rehearsal, now)).toBe(true);
+  const { claimed, durable } = played(stage, now);
+  const [write] = claimed.effects;
+  if (write?.type !== "persist") throw new Error("the claim is not written");
+  const { document, facts } = write.params;
+  const { contribution, steps } = rehearsal;
+  expect(contribution.documents).toEqual([{ key: documentKey("a"), text: serialiseDocument(document) }]);
+  const records = facts.map((fact) => ledgerRecordOf(fact, document, recordFor(stage.scope.compiled, fact, VERSIONS)));
+  expect(contribution.ledger).toEqual(records);
+  expect(contribution.facts.map(({ fact }) => ({ ...fact, at: now }))).toEqual(facts);
+  const { activation, successorDueAt } = steps[1].step;
+  const released = step(stage.scope, activation, { type: "DURABLE", attemptId: rehearsal.attemptId }, moment(now));
+  expect(released.effects).toEqual(durable.effects);
+  expect(durable.effects.map(({ type }) => type)).toEqual(["go"]);
+  expect(documentOfActivation(activation)).toEqual(documentOfActivation(claimed.activation));
+  expect(liveNominalAt(activation)).toBe(liveNominalAt(claimed.activation));
+  expect(nextWakeAt(activation, successorDueAt)).toBe(nextWakeAt(claimed.activation, claimed.successorDueAt));
+  return true;
+}
+
+const EVERY_MS = 20_000;
+
+/** A job with an interval whose last run was at this place within its second. */
+function slotStageOf(place: number): Stage {
+  const scope = scopeOf(job("a", "@every 20s"), SETTINGS_DEFAULTS);
+  const ranAt = NOMINAL_AT + place;
+  const forAt = ranAt + EVERY_MS;
+  const [lastSlot, periodId] = [formatInstant(ranAt), formatInstant(forAt)];
+  const birth = { DefinedAt: formatInstant(NOMINAL_AT - MINUTE_MS), DefinitionHash: "hash" };
+  const document = { ...newDocument("a"), ...birth, LastSlot: { interval: lastSlot }, LastRunAt: lastSlot };
+  const holder = { kind: "process", pid: 77, startTicks: 5, bootId: "boot" } as const;
+  const gate = { attemptId: "attempt", source: "interval", periodId };
+  return { scope, document, nominalAt: null, forAt, gate, holder };
+}
+
 describe("a claim that is worked out ahead", () => {
   test("S1, S20, S23: is to the letter what the machines say when the time has come, anywhere in its second", () => {
     let rehearsed = 0;
     const property = fc.property(plays, fc.integer({ min: 0, max: 999 }), (play, lateMs) => {
-      const stage = stageOf(play);
-      const rehearsal = rehearse(stage, VERSIONS);
-      if (rehearsal === null) return;
-      rehearsed += 1;
-      const now = stage.forAt + lateMs;
-      expect(isOnTime(rehearsal, now)).toBe(true);
-      const { claimed, durable } = played(stage, now);
-      const [write] = claimed.effects;
-      if (write?.type !== "persist") throw new Error("the claim is not written");
-      const { document, facts } = write.params;
-      const { contribution, steps } = rehearsal;
-      expect(contribution.documents).toEqual([{ key: documentKey("a"), text: serialiseDocument(document) }]);
-      const records = facts.map((fact) =>
-        ledgerRecordOf(fact, document, recordFor(stage.scope.compiled, fact, VERSIONS)),
-      );
-      expect(contribution.ledger).toEqual(records);
-      expect(contribution.facts.map(({ fact }) => ({ ...fact, at: now }))).toEqual(facts);
-      const { activation, successorDueAt } = steps[1].step;
-      const released = step(stage.scope, activation, { type: "DURABLE", attemptId: rehearsal.attemptId }, moment(now));
-      expect(released.effects).toEqual(durable.effects);
-      expect(durable.effects.map(({ type }) => type)).toEqual(["go"]);
-      expect(documentOfActivation(activation)).toEqual(documentOfActivation(claimed.activation));
-      expect(liveNominalAt(activation)).toBe(liveNominalAt(claimed.activation));
-      expect(nextWakeAt(activation, successorDueAt)).toBe(nextWakeAt(claimed.activation, claimed.successorDueAt));
+      if (isPlayedLikeRehearsed(stageOf(play), lateMs)) rehearsed += 1;
     });
     fc.assert(property, { seed: 71, numRuns: 1_500 });
     expect(rehearsed).toBeGreaterThan(100);
+  });
+
+  test("S40: so it is of a slot, wherever in its second it lies, and it holds for the rest of that", () => {
+    const property = fc.property(fc.integer({ min: 0, max: 999 }), fc.nat(), (place, late) => {
+      const stage = slotStageOf(place);
+      const lateMs = late % (SECOND_MS - place);
+      expect(isPlayedLikeRehearsed(stage, lateMs)).toBe(true);
+      const rehearsal = rehearse(stage, VERSIONS);
+      if (rehearsal === null) throw new Error("it was rehearsed a moment ago");
+      expect(isOnTime(rehearsal, stage.forAt - 1)).toBe(false);
+      expect(isOnTime(rehearsal, stage.forAt + SECOND_MS - place)).toBe(false);
+    });
+    fc.assert(property, { seed: 73, numRuns: 300 });
   });
 
   test("S21: whatever the machines would not plainly start is left to them", () => {
