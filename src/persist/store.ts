@@ -199,6 +199,8 @@ export interface StateReader {
   /** In the order of their names; every view of a store has them all. */
   objects(asked: ObjectsAsked): Promise<readonly StoredObject[]>;
   counts(): Promise<StoreCounts>;
+  /** Bytes that all of the store takes where it lies, whatever is shown of it here; null: nobody counts them. */
+  size(): Promise<number | null>;
   /** Waits for commits under way. Reading or writing afterwards is a broken invariant. */
   close(): Promise<void>;
 }

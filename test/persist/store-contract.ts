@@ -1,4 +1,5 @@
 /** What every store promises, whatever it is made of. A backend that passes may be exchanged for any other. */
+import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { endpointIdentity } from "../../src/core/base/endpoint-name.js";
@@ -51,6 +52,9 @@ const record = (identity: string, minute: number, text: string, kind = "period")
 });
 
 /** `bulk`: how many entries are a large batch for this backend. */
+/** Where nobody counts bytes: what lies in a thousand files, or nowhere. */
+const UNCOUNTED = ["files", "memory"];
+
 export function describeStoreContract(name: string, bulk: number, newPlace: () => ContractPlace): void {
   const open: { store: StateStore; term: LockTerm }[] = [];
   afterEach(async () => {
@@ -83,6 +87,8 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
     await stop(first);
     return { ...(await start(place)), place };
   }
+
+  const isUncounted = UNCOUNTED.includes(name);
 
   describe(`store contract: ${name}`, () => {
     describe("documents (S30)", () => {
@@ -131,6 +137,17 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
         expect(pages.flat()).toEqual(documents.map((it) => it.key).sort());
         expect(pages.length).toBeGreaterThan(1);
       });
+    });
+
+    test("its size, where anybody counts it, grows with what is in it, and is that of all of it for every view", async () => {
+      const { store, term } = await start(newPlace());
+      const empty = await store.size();
+      const text = randomBytes(20_000).toString("hex");
+      await store.commit(term, { documents: Array.from({ length: 50 }, (_, index) => document(`job/${index}`, text)) });
+      const filled = await store.size();
+      expect([empty, filled].map((bytes) => bytes === null)).toEqual([isUncounted, isUncounted]);
+      expect(await store.inRange({ from: "0", to: "1" }).size()).toBe(filled);
+      if (empty !== null && filled !== null) expect(filled - empty).toBeGreaterThan(100_000);
     });
 
     describe("commits", () => {

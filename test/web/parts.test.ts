@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { GAP_REASONS, MISSED_REASONS, OTHER_REASONS, SKIPPED_REASONS } from "../../src/core/period/reasons.js";
 import { type Ending, endingFields, isSuccess, NODE_LOST, START_UNCONFIRMED } from "../../src/core/state/ending.js";
-import { outcomeOfRow, REASONS, reasonText } from "../../web/src/outcome.js";
+import { outcomeOfRow, REASONS, reasonText, troubleText } from "../../web/src/outcome.js";
+import type { JobRow } from "../../web/src/shapes.js";
 import { scheduleText } from "../../web/src/schedule-text.js";
 import { readSearch, toggled } from "../../web/src/search.js";
 import * as time from "../../web/src/time.js";
@@ -338,4 +339,12 @@ test("everything of the page together is at most 60 kB, packed", () => {
     .map((file) => gzipSync(fs.readFileSync(file), { level: 9 }).length);
   expect(packed.length).toBeGreaterThan(3);
   expect(packed.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(60_000);
+});
+
+test("what was missed because nobody could look says when that was", () => {
+  const row = { startFailure: null, lastOutcome: "missed", lastReason: "down", lastRun: null, failures: 0 } as JobRow;
+  expect(troubleText(row)).toBe("missed: krond was down");
+  const [from, to] = ["2026-03-01T02:10:00Z", "2026-03-01T03:58:00Z"];
+  const text = `missed: krond was down from ${time.momentText(from)} to ${time.momentText(to)}`;
+  expect(troubleText({ ...row, lost: { from, to } })).toBe(text);
 });

@@ -99,14 +99,21 @@ function jobsText(count: number): string {
   return count === 1 ? "1 job" : `${count} jobs`;
 }
 
+/** A job that needs a look, and when nobody could look at its last period. */
+type Troubled = JobRow & { readonly lost?: { readonly from: string; readonly to: string } | undefined };
+
 /** Why a job needs a look, in one sentence. */
-export function troubleText({ startFailure, lastOutcome, lastReason, lastRun, failures }: JobRow): string {
+export function troubleText({ startFailure, lastOutcome, lastReason, lastRun, failures, lost }: Troubled): string {
   if (startFailure !== null) return unstartableText(startFailure);
   const times = failures > 1 ? `, ${failures} times in a row` : "";
   if (lastOutcome === "unschedulable") return "its constraints leave no second of the window";
-  if (lastOutcome === "missed" && lastReason !== null) return `missed: ${reasonText(lastReason)}`;
+  if (lastOutcome === "missed" && lastReason !== null) return `missed: ${reasonText(lastReason)}${spanText(lost)}`;
   if (lastRun !== null && lastRun.result !== "success") return `${endingText(lastRun.ending)}${times}`;
   return `${lastOutcome ?? "failed"}${lastReason === null ? "" : `: ${reasonText(lastReason)}`}`;
+}
+
+function spanText(span: Troubled["lost"]): string {
+  return span === undefined ? "" : ` from ${momentText(span.from)} to ${momentText(span.to)}`;
 }
 
 /** Of periods that were passed over: how many, up to which one, and why: where no cause is on record, nobody was there. */
@@ -116,7 +123,7 @@ function gapText([, count = "", last = "", cause = "down", from, to, more = ""]:
   | string
   | undefined
 )[]): string {
-  const span = from === undefined || to === undefined ? "" : ` from ${momentText(from)} to ${momentText(to)}`;
+  const span = from === undefined || to === undefined ? "" : spanText({ from, to });
   const periods = count === "1" ? "1 period" : `${count} periods`;
   return `${periods} up to ${momentText(last)}: ${reasonText(cause)}${span}${more}`;
 }

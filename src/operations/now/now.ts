@@ -10,6 +10,7 @@ import { inForce, rowOf } from "../jobs/looks-ahead.js";
 import { daemonOperation, OperationError } from "../operation.js";
 import type { Acting, EndedElsewhere } from "../ports.js";
 import { NOW_ANSWER, type NowAnswer } from "../shapes/now.js";
+import { withLostTime } from "./lost-time.js";
 
 const MOST_ROWS = 50;
 /** Of jobs that start within a day. */
@@ -53,7 +54,7 @@ export const NOW = daemonOperation({
       ...(silent.size === 0 ? {} : { absent: [...silent].sort() }),
       counts: { jobs, running: running.total, failing: failing.total, held: held.total },
       ...(ports.among === null ? { outcomes: recent.outcomes(at) } : {}),
-      problems: await withEndpointNames(reader, failing.rows),
+      problems: await withEndpointNames(reader, await withLostTime(reader, failing.rows)),
       running: await withEndpointNames(reader, running.rows),
       ended: await withEndpointNames(reader, recent.newest(elsewhere.events)),
       lanes: await withEndpointNames(reader, lanes),

@@ -40,6 +40,9 @@ const OUTCOME_COUNTS = z.strictObject({
 });
 export type OutcomeCounts = z.output<typeof OUTCOME_COUNTS>;
 
+/** A job that needs a look; of a period that nobody could look at, from when to when that was. */
+const PROBLEM = JOB_STATUS.extend({ lost: z.strictObject({ from: time, to: time }).optional() });
+
 export const NOW_ANSWER = z.strictObject({
   at: time,
   /** Nodes that did not answer: what they look after is none of this. */
@@ -47,7 +50,7 @@ export const NOW_ANSWER = z.strictObject({
   counts: z.strictObject({ jobs: count, running: count, failing: count, held: count }),
   /** Of the last hour, as far as the daemon was there; absent where several share a store, each of which knows its own. */
   outcomes: OUTCOME_COUNTS.optional(),
-  problems: listOf(JOB_STATUS),
+  problems: listOf(PROBLEM),
   running: listOf(JOB_STATUS),
   /** Newest first; what a daemon remembers since its start. */
   ended: listOf(ENDED),

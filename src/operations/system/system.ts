@@ -37,12 +37,13 @@ export const CHRONICLE = daemonOperation({
   beginsSomething: false,
   input: z.strictObject({}),
   output: CHRONICLE_ANSWER,
-  run: async (_, { chronicle, supervisor, term }) => {
+  run: async (_, { chronicle, reader, supervisor, term }) => {
     const { bootedAt } = supervisor.status();
     const { reloads, clockJumps } = chronicle;
     return {
       bootedAt,
       lock: { place: term.place, isHeld: !term.isReleased },
+      storeBytes: await reader.size(),
       zoneData: zoneDataVersion(),
       reloads,
       clockJumps,

@@ -187,6 +187,10 @@ export class FilesStore implements StateStore {
     return { documents, ledger, definitions };
   }
 
+  async size(): Promise<null> {
+    return null;
+  }
+
   close(): Promise<void> {
     return this.#files.close();
   }

@@ -1,4 +1,6 @@
 /** Reading an open environment. Every iteration goes page by page and never holds a snapshot between two pages. */
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database } from "lmdb";
 import { KronError } from "../../core/base/errors/kron-error.js";
@@ -32,7 +34,7 @@ import {
   type StoreSource,
 } from "../store.js";
 import { type Entry, isIntact, toDefinition, toDocument } from "./entries.js";
-import { AFTER_PREFIX, ALIVE_PREFIX, type Databases, META, NOTE_PREFIX, OBJECT_PREFIX } from "./environment.js";
+import { AFTER_PREFIX, ALIVE_PREFIX, DATA_FILE, type Databases, META, NOTE_PREFIX, OBJECT_PREFIX } from "./environment.js";
 import { jobsIn } from "./scan.js";
 
 const HIGHEST_KEY = Buffer.alloc(256, 0xff);
@@ -252,6 +254,11 @@ export class LmdbReader implements StateReader {
       ledger: this.range === ALL_KEYS ? entriesOf(ledger) : keysOf(ledger, first, end),
       definitions: this.range === ALL_KEYS ? entriesOf(definitions) : keysOf(definitions, first, end),
     }));
+  }
+
+  async size(): Promise<number> {
+    this.assertOpen();
+    return (await stat(join(this.opening.directory, DATA_FILE))).size;
   }
 
   async close(): Promise<void> {

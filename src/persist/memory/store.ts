@@ -204,6 +204,10 @@ class MemoryStore implements StateStore {
     return { documents: this.#documents().length, ledger: sum(ledger), definitions: sum(definitions) };
   }
 
+  async size(): Promise<null> {
+    return null;
+  }
+
   async close(): Promise<void> {
     await this.#opening.queue.settled();
     this.#opening.isClosed = true;

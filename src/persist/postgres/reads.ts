@@ -301,6 +301,14 @@ export class PostgresReader implements StateReader {
     return { documents: Number(document), ledger: Number(ledger), definitions: Number(definition) };
   }
 
+  async size(): Promise<number> {
+    const tables = "select oid from pg_class where relnamespace = 'kron'::regnamespace and relkind in ('r', 'm')";
+    const [row] = await this.queries().rows<{ bytes: string | null }>(
+      `select sum(pg_total_relation_size(oid)) as bytes from (${tables}) as tables`,
+    );
+    return Number(row?.bytes ?? 0);
+  }
+
   async close(): Promise<void> {
     if (this.opening.isClosed) return;
     this.opening.isClosed = true;

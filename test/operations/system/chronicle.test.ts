@@ -55,6 +55,7 @@ describe("the chronicle", () => {
     expect(told).toMatchObject({
       bootedAt: expect.any(Number),
       lock: { place: desk.ports.term.place, isHeld: true },
+      storeBytes: null,
       zoneData: process.versions["tz"],
       reloads: [],
       clockJumps: [],

@@ -121,15 +121,19 @@ describe("the actors", () => {
     const recording = recordingOf(life().slice(0, -4));
     const { tip } = recording;
     expect(tip.actors.get("a1")?.now?.snapshot.value).toEqual({ running: "confirmed" });
-    const gone = goneSince(tip, recording.end, new Set([P10]), "7");
+    const since = recording.end;
+    const listed = life().find(({ sessionId }) => sessionId === P10);
+    if (listed === undefined) throw new Error("nothing is told of that period");
+    recording.append(listed, 1);
+    const gone = goneSince(tip, since, "7");
     expect(gone.map(({ sessionId }) => sessionId)).toEqual(["a1", `${IDENTITY}@2026-03-01T11:00:00Z`]);
     for (const told of gone) recording.append(told, 1);
     expect(recording.tip.actors.get("a1")?.now).toMatchObject({
       event: { type: "NOT_THERE_ANY_MORE" },
       snapshot: { status: "stopped", value: { running: "confirmed" } },
     });
-    expect(goneSince(recording.tip, recording.end, new Set([P10]), "8")).toEqual([]);
-    expect(goneSince(tip, 0, new Set(), "8")).toEqual([]);
+    expect(goneSince(recording.tip, since, "8")).toEqual([]);
+    expect(goneSince(tip, 0, "8")).toEqual([]);
   });
 
   test("those that ended long ago are let go of, and counted", () => {

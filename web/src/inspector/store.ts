@@ -2,7 +2,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { pageHeaders } from "../session.js";
 import { follow } from "../stream.js";
-import { type Told, toldIn } from "./frames.js";
+import { toldIn } from "./frames.js";
 import type { Moment } from "./moments.js";
 import { Recording } from "./recording.js";
 import type { Line } from "./transfer.js";
@@ -159,7 +159,6 @@ export function choose(sessionId: string): void {
 }
 
 let stop: (() => void) | null = null;
-let waiting: (readonly [Told, number])[] = [];
 let timer: ReturnType<typeof setTimeout> | null = null;
 
 /** From here on the daemon is asked; what was there before is let go of. */
@@ -178,7 +177,7 @@ export function watch(): void {
     headers: pageHeaders,
     listeners: { message: (data, chars) => take(data, chars, () => heardBefore) },
     onLive: (isLive) => {
-      flush();
+      showNow();
       if (isLive) heardBefore = recording.value.end;
       source.value = { file: null, isLive };
     },
@@ -192,14 +191,13 @@ export function watch(): void {
 export function unwatch(): void {
   stop?.();
   stop = null;
-  waiting = [];
   if (timer !== null) clearTimeout(timer);
   timer = null;
 }
 
 /** What was recorded stays to be looked at. */
 export function turnOff(): void {
-  flush();
+  showNow();
   unwatch();
   sessionStorage.setItem(KEPT_OFF, "1");
   batch(() => {
@@ -220,23 +218,23 @@ function wanted(): URLSearchParams {
 function take(data: unknown, chars: number, knownSince: () => number): void {
   const told = toldIn(data);
   if (typeof told === "string") return;
-  waiting.push([told, chars]);
+  const kept = recording.value;
+  // At once, in the slices in which it is heard: thousands of them together would hold the page for as long as they take.
+  kept.append(told, chars);
   if (told.type === "@xstate.event" && told.event.type === "LISTED") {
-    const listed = new Set(waiting.map(([each]) => each.sessionId));
-    for (const gone of goneSince(recording.value.tip, knownSince(), listed, told.createdAt)) waiting.push([gone, 0]);
+    for (const gone of goneSince(kept.tip, knownSince(), told.createdAt)) kept.append(gone, 0);
   }
-  timer ??= setTimeout(flush, Math.max(SHOWN_EVERY_MS, REST * tookMs));
+  timer ??= setTimeout(showNow, Math.max(SHOWN_EVERY_MS, REST * tookMs));
 }
 
 /** Showing the last bunch, until it was to be seen. */
 let tookMs = 0;
 
-function flush(): void {
+/** What has come in since it was shown last. */
+function showNow(): void {
+  if (timer === null) return;
+  clearTimeout(timer);
   timer = null;
-  const bunch = waiting;
-  waiting = [];
-  for (const [told, chars] of bunch) recording.value.append(told, chars);
-  if (bunch.length === 0) return;
   const beganAt = performance.now();
   heard.value += 1;
   requestAnimationFrame(() => {

@@ -117,17 +117,12 @@ function noteEnd(world: World, sessionId: string, snapshot: Snapshot | undefined
 
 /**
  * After a break in what is heard, whoever is there is listed again: runs and periods that were there before and are not listed
- * have ended meanwhile, nobody knows how. `frame`: the first after the break; `listed`: of it, what the world has not taken yet.
+ * have ended meanwhile, nobody knows how. `frame`: the first after the break.
  */
-export function goneSince(
-  { actors }: World,
-  frame: number,
-  listed: ReadonlySet<string>,
-  createdAt: string,
-): readonly Told[] {
+export function goneSince({ actors }: World, frame: number, createdAt: string): readonly Told[] {
   return [...actors.values()].flatMap(({ kind, now, sessionId }): Told[] => {
     const isPassing = kind === "execution" || kind === "period";
-    const isHere = now === null || now.frame >= frame || listed.has(sessionId);
+    const isHere = now === null || now.frame >= frame;
     if (!isPassing || isHere || now.snapshot.status !== "active") return [];
     const snapshot = { ...now.snapshot, status: "stopped" };
     return [{ type: "@xstate.snapshot", sessionId, event: { type: "NOT_THERE_ANY_MORE" }, snapshot, createdAt }];

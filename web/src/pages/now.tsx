@@ -98,7 +98,7 @@ const TROUBLES: readonly Column[] = [
 /** More of them would hide what runs and what comes: the others are in the list of jobs. */
 const MOST_PROBLEMS = 10;
 
-function Problems({ rows: told, total }: { readonly rows: readonly JobRow[]; readonly total: number }) {
+function Problems({ rows: told, total }: { readonly rows: NowData["problems"]; readonly total: number }) {
   const rows = useSteady(told.slice(0, MOST_PROBLEMS));
   return (
     <section>

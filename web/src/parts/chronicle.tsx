@@ -34,6 +34,12 @@ export function ChroniclePart({ revision }: Props) {
               <dd>
                 {it.lock.isHeld ? "held" : "given back"}: <code>{it.lock.place}</code>, since {momentText(it.bootedAt)}
               </dd>
+              {it.storeBytes !== null && (
+                <>
+                  <dt>Store</dt>
+                  <dd>{bytesText(it.storeBytes)}</dd>
+                </>
+              )}
               <dt>Zone data</dt>
               <dd>{it.zoneData}</dd>
               <dt>Clock</dt>
@@ -45,6 +51,14 @@ export function ChroniclePart({ revision }: Props) {
       </Panel>
     </section>
   );
+}
+
+const MEGABYTE = 1_000_000;
+
+/** With three digits that say something. */
+function bytesText(bytes: number): string {
+  const [size, unit] = bytes < 1_000 * MEGABYTE ? [bytes / MEGABYTE, "MB"] : [bytes / (1_000 * MEGABYTE), "GB"];
+  return `${size < 100 ? Number(size.toPrecision(3)) : Math.round(size)} ${unit}`;
 }
 
 function jumpsText(jumps: Chronicle["clockJumps"]): string {

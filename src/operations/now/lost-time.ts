@@ -1,0 +1,35 @@
+/** Of a period that was missed because nobody could look: from when to when that was, as the ledger has it (S13, S24). */
+import type { JobStatus } from "../../actors/supervisor/port.js";
+import { formatSecond, instantOrNull } from "../../core/time/instant.js";
+import { readLedgerEntry } from "../../core/why/records.js";
+import type { StateReader } from "../../persist/store.js";
+
+/** What is on record of one period: its outcome, its run, and what was noted of it. */
+const RECORDS = 8;
+
+interface Lost {
+  readonly lost?: { readonly from: string; readonly to: string };
+}
+
+export async function withLostTime(
+  reader: Pick<StateReader, "ledgerLatest">,
+  rows: readonly JobStatus[],
+): Promise<readonly (JobStatus & Lost)[]> {
+  return Promise.all(rows.map(async (row) => ({ ...row, ...(await lostOf(reader, row)) })));
+}
+
+async function lostOf(
+  reader: Pick<StateReader, "ledgerLatest">,
+  { identity, lastOutcome, lastPeriodId }: JobStatus,
+): Promise<Lost> {
+  const nominalAt = lastOutcome === "missed" ? instantOrNull(lastPeriodId) : null;
+  if (nominalAt === null) return {};
+  const records = await reader.ledgerLatest(identity, RECORDS, nominalAt + 1);
+  for (const record of records) {
+    const entry = readLedgerEntry(record);
+    if (entry?.kind !== "period" || entry.at !== nominalAt) continue;
+    const { fromAt, untilAt } = entry;
+    return fromAt === null || untilAt === null ? {} : { lost: { from: formatSecond(fromAt), to: formatSecond(untilAt) } };
+  }
+  return {};
+}
