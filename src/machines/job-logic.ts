@@ -94,8 +94,7 @@ export type RecordEvent =
       readonly type: "DEFINED";
       readonly hash: string;
       readonly carriedAt: EpochMs | null;
-      /** Absent: a plain one. */
-      readonly birth?: Birth;
+      readonly birth: Birth;
       readonly now: EpochMs;
     }
   /** S14: the clock is behind what the document is dated. */

@@ -18,7 +18,7 @@ import {
   slotOccasion,
 } from "../core/period/occasion.js";
 import { isDatedAhead, USUAL } from "../core/period/policy.js";
-import { birthOf } from "../core/state/definition-transitions.js";
+import { birthBy } from "../core/state/definition-transitions.js";
 import { activeRuns, type StateDocument, standingOf } from "../core/state/document.js";
 import type { Ending, Holder } from "../core/state/ending.js";
 import { isClearHeld, isHintHeld, isPauseHeld } from "../core/state/held-by-person.js";
@@ -375,7 +375,7 @@ function define(draft: Draft, hash: string, carriedAt: EpochMs | null): void {
   const isRetryLive = draft.period?.context.occasion.source === "retry";
   dropLive(draft);
   draft.tellJob({ type: "CONFIGURED", isSuspended: policy.suspend, historyLimit });
-  draft.tellJob({ type: "DEFINED", hash, carriedAt, birth: birthOf(draft.scope.compiled, now), now });
+  draft.tellJob({ type: "DEFINED", hash, carriedAt, birth: birthBy(draft.scope.compiled, now), now });
   redate(draft);
   // S14, S43: what was due under the rule before, and was not live any more, is the past.
   const { retry } = standingOf(draft.document);

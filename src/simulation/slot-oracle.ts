@@ -9,7 +9,7 @@ import { formatDuration } from "../core/time/duration.js";
 import { type EpochMs, formatInstant, MINUTE_MS, SECOND_MS } from "../core/time/instant.js";
 import type { Circumstances, HintSpan, JobHistory, SlotStart, Span } from "./job-history.js";
 
-/** The last run is on record to the second, and a command begins a little after its claim. */
+/** A run counts as begun up to a second before it was (S40), and a command begins a little after its claim. */
 const ROUNDING_MS = 2 * SECOND_MS;
 const SLACK_MS = 2 * MINUTE_MS;
 

@@ -7,7 +7,7 @@ import { advance } from "../../src/machines/advance.js";
 import { type JobSnapshot, jobMachine, jobSnapshotOf } from "../../src/machines/job.machine.js";
 import type { JobEvent } from "../../src/machines/job-logic.js";
 import { FULL, NAME } from "../core/state/documents.js";
-import { at, decisionOf, IDENTITY } from "../support/scheduling.js";
+import { at, birthAt, decisionOf, IDENTITY } from "../support/scheduling.js";
 
 const NOW = at("2026-03-05T00:00:00Z");
 const EMPTY = newDocument(IDENTITY);
@@ -32,7 +32,7 @@ const SUSPEND: JobEvent = { type: "CONFIGURED", isSuspended: true, historyLimit:
 const UNSUSPEND: JobEvent = { type: "CONFIGURED", isSuspended: false, historyLimit: 5 };
 const PAUSE: JobEvent = { type: "PAUSED", untilAt: NOW + 60_000, reason: "deploy", now: NOW };
 const tick = (now: number): JobEvent => ({ type: "TICK", now });
-const DEFINED: JobEvent = { type: "DEFINED", hash: "h2", carriedAt: null, now: NOW };
+const DEFINED: JobEvent = { type: "DEFINED", hash: "h2", carriedAt: null, birth: birthAt(NOW), now: NOW };
 const REMOVED: JobEvent = { type: "REMOVED", now: NOW };
 
 const from = (document: StateDocument): JobSnapshot => jobSnapshotOf({ document, historyLimit: 5, isSuspended: false });

@@ -13,7 +13,7 @@ import { type Activation, activate, type JobScope } from "../../src/machines/act
 import type { OutwardEffect } from "../../src/machines/effects.js";
 import type { Engine } from "../../src/machines/engine.js";
 import type { ActivationEvent, Step, Stepper } from "../../src/machines/step.js";
-import { at, IDENTITY, policyOf, ruleOf } from "../support/scheduling.js";
+import { at, birthAt, IDENTITY, policyOf, ruleOf } from "../support/scheduling.js";
 import type { Protocol } from "./controls.js";
 import { interner } from "./keys.js";
 import { beginViolation, checked, commitViolation, nameOf, outcomesAfter } from "./laws.js";
@@ -163,7 +163,7 @@ function remembering(step: Stepper, intern: Setting["intern"]): Stepper {
 export const FIRST_WORLD: World = {
   tick: 0,
   daemon: null,
-  disk: define(newDocument(IDENTITY), "h", null, EPOCH - TICK_MS).document,
+  disk: define(newDocument(IDENTITY), "h", null, EPOCH - TICK_MS, birthAt(EPOCH - TICK_MS)).document,
   processes: [],
   begun: {},
   outcomes: {},

@@ -51,10 +51,10 @@ const record = (identity: string, minute: number, text: string, kind = "period")
   text,
 });
 
-/** `bulk`: how many entries are a large batch for this backend. */
 /** Where nobody counts bytes: what lies in a thousand files, or nowhere. */
 const UNCOUNTED = ["files", "memory"];
 
+/** `bulk`: how many entries are a large batch for this backend. */
 export function describeStoreContract(name: string, bulk: number, newPlace: () => ContractPlace): void {
   const open: { store: StateStore; term: LockTerm }[] = [];
   afterEach(async () => {
@@ -146,8 +146,9 @@ export function describeStoreContract(name: string, bulk: number, newPlace: () =
       await store.commit(term, { documents: Array.from({ length: 50 }, (_, index) => document(`job/${index}`, text)) });
       const filled = await store.size();
       expect([empty, filled].map((bytes) => bytes === null)).toEqual([isUncounted, isUncounted]);
-      expect(await store.inRange({ from: "0", to: "1" }).size()).toBe(filled);
-      if (empty !== null && filled !== null) expect(filled - empty).toBeGreaterThan(100_000);
+      const ofPart = await store.inRange({ from: "0", to: "1" }).size();
+      if (empty === null || filled === null || ofPart === null) return;
+      expect(Math.min(filled, ofPart) - empty).toBeGreaterThan(100_000);
     });
 
     describe("commits", () => {

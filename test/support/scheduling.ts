@@ -3,7 +3,8 @@ import type { Decision } from "../../src/core/decision/model.js";
 import type { SchedulingRule } from "../../src/core/decision/rule.js";
 import type { Policy } from "../../src/core/job/definition.js";
 import type { ActiveRun } from "../../src/core/period/policy.js";
-import { type EpochMs, formatInstant, parseInstant } from "../../src/core/time/instant.js";
+import type { Birth } from "../../src/core/state/definition-transitions.js";
+import { type EpochMs, floorToSecond, formatInstant, parseInstant } from "../../src/core/time/instant.js";
 
 export const IDENTITY = "test/job";
 
@@ -13,6 +14,11 @@ export function at(text: string): EpochMs {
     throw new Error(`test data: ${text} is not an instant`);
   }
   return instant.value;
+}
+
+/** Of a definition that comes into force then. */
+export function birthAt(now: EpochMs): Birth {
+  return { isReboot: false, at: floorToSecond(now) };
 }
 
 export function ruleOf(changes: Partial<SchedulingRule> = {}): SchedulingRule {

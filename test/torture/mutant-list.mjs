@@ -93,7 +93,7 @@ export const MUTANTS = [
   {
     name: "S22: the claim does not say what runs",
     file: CLAIMS,
-    search: 'const next = withNewest(handled(document, decision, "executed", null), active, floorToSecond(now));',
+    search: 'const next = withNewest(handled(document, decision, "executed", null), active);',
     replace: 'const next = handled(document, decision, "executed", null);',
     tests: STATE_TESTS,
   },
@@ -232,15 +232,15 @@ export const MUTANTS = [
   {
     name: "S40: a slot forgets when the last run began",
     file: CLAIMS,
-    search: ", LastRunAt: formatInstant(ranAt) };\n  return older.length",
-    replace: " };\n  return older.length",
+    search: ", LastRunAt: newest.StartedAt }",
+    replace: " }",
     tests: OCCASION_TESTS,
   },
   {
     name: "S40: what ran late loses its place within the second",
     file: CLAIMS,
-    search: "isAskedSource(source) ? floorToSecond(now) : wholeSecondsFrom(slotAt, now)",
-    replace: "floorToSecond(now)",
+    search: "startedAt: wholeSecondsFrom(chosenAt, now)",
+    replace: "startedAt: floorToSecond(now)",
     tests: ["test/core/state/ran-at.test.ts", "test/actors/supervisor/places.test.ts"],
   },
   {
@@ -641,8 +641,30 @@ export const MUTANTS = [
   {
     name: "S53: an interval goes on as if nothing had been forgotten",
     file: "src/core/state/fence.ts",
-    search: "document: withSlotUsed(closed.document, source, Math.max(slotAt, upToAt)),",
+    search:
+      "document: withSlotUsed(closed.document, source, Math.max(slotAt, upToAt), wholeSecondsFrom(chosenAt, upToAt)),",
     replace: "document: closed.document,",
     tests: ["test/core/state/fence.test.ts"],
+  },
+  {
+    name: "S40, S53: after a failover all intervals are due at one instant",
+    file: "src/core/state/fence.ts",
+    search: "wholeSecondsFrom(chosenAt, upToAt)),",
+    replace: "wholeSecondsFrom(upToAt, upToAt)),",
+    tests: ["test/core/state/fence.test.ts"],
+  },
+  {
+    name: "S40: a run ends before it has begun",
+    file: "src/core/state/run-transitions.ts",
+    search: "formatInstant(wholeSecondsFrom(instantOrNull(startedAt) ?? 0, now))",
+    replace: "formatInstant(wholeSecondsFrom(0 * (instantOrNull(startedAt) ?? 0), now))",
+    tests: ["test/core/state/ran-at.test.ts"],
+  },
+  {
+    name: "S40: a rehearsal says when a run began that begins a second later",
+    file: "src/actors/supervisor/run/rehearsal.ts",
+    search: "if (!isOneStart(arm.params.chosenAt, forAt)) return null;",
+    replace: "",
+    tests: REHEARSAL_TESTS,
   },
 ];

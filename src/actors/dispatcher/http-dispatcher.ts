@@ -4,6 +4,7 @@
  */
 
 import { endpointName } from "../../core/base/endpoint-name.js";
+import { messageOf } from "../../core/base/errors/message.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
 import { isHeaderValue } from "../../core/job/http-reader.js";
@@ -59,7 +60,7 @@ class HttpDispatcher implements Dispatcher {
   readonly #resolver: Resolver;
   readonly #tls = new TlsProfiles();
   /** null: there was no request yet. */
-  #lines: Promise<Lines> | null = null;
+  #lines: Promise<Lines | Error> | null = null;
   readonly #admission = new Admission(SETTINGS_DEFAULTS.http);
   readonly #held = new Map<string, Held>();
   readonly #listeners = new Set<(event: RunnerEvent) => void>();
@@ -85,8 +86,13 @@ class HttpDispatcher implements Dispatcher {
     if (!read.ok) return read;
     const tls = await this.#tls.read(request.target.tls);
     if (!tls.ok) return tls;
-    this.#lines ??= Lines.open(this.#clock);
+    if (this.#isClosed) return err(CLOSED);
+    this.#lines ??= Lines.open(this.#clock).catch(notLoaded);
     const lines = await this.#lines;
+    if (lines instanceof Error) {
+      this.#lines = null;
+      return err({ code: "launcher-unavailable", message: `what sends requests cannot be loaded: ${lines.message}` });
+    }
     if (this.#isClosed) return err(CLOSED);
     const { attemptId } = request;
     if (this.#held.has(attemptId)) throw new Error(`invariant broken: attempt ${attemptId} exists already`);
@@ -142,7 +148,8 @@ class HttpDispatcher implements Dispatcher {
       held.exchange?.drop();
     }
     this.#held.clear();
-    (await this.#lines)?.close();
+    const lines = await this.#lines;
+    if (lines instanceof Lines) lines.close();
   }
 
   #send(attemptId: string, held: Held, latestAt: EpochMs): void {
@@ -199,6 +206,10 @@ class HttpDispatcher implements Dispatcher {
 /** Tenants have endpoints; everything else is the host's own. */
 function laneOf({ prepared, place }: Held): Lane {
   return { owner: endpointName(prepared.request.identity)?.tenant ?? null, origin: place.url.origin };
+}
+
+function notLoaded(cause: unknown): Error {
+  return new Error(messageOf(cause));
 }
 
 const CLOSED: ArmFailure = { code: "launcher-unavailable", message: "the daemon is stopping" };

@@ -5,7 +5,7 @@
 import { forecast } from "./forecast.js";
 import { POOL_LIMITS } from "./limits.js";
 import { loadDefinitions } from "./load/load.js";
-import { getReady, planAll } from "./plan-all.js";
+import { planAll } from "./plan-all.js";
 import { Threads } from "./threads.js";
 import type { DecisionPool, DecisionPoolOptions } from "./types.js";
 
@@ -20,7 +20,6 @@ export function createDecisionPool({
   const width = Math.max(1, threads * limits.batchesPerThread);
   const planning = { threads: workers, width, limits };
   return {
-    getReady: (jobs) => getReady(jobs, planning),
     planAll: (store, options) => planAll(store, options, planning),
     forecast: (store, horizon) => forecast(store, horizon, workers),
     load: (sources, options = {}) => loadDefinitions(sources, options, planning),

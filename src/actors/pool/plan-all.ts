@@ -16,14 +16,6 @@ export interface Planning {
   readonly limits: PoolLimits;
 }
 
-/** What comes of it is seen when there is something to plan. */
-export function getReady(jobs: number, { threads, limits }: Planning): void {
-  if (threads === null || jobs <= limits.inlineDocuments) return;
-  for (let thread = 0; thread < threads.count; thread += 1) {
-    threads.run("getReady", null, { signal: NEVER }).catch(() => undefined);
-  }
-}
-
 export async function planAll(store: StateReader, options: PlanOptions, planning: Planning): Promise<PlanSummary> {
   const { documents, definitions } = await store.counts();
   options.onCount?.(documents);

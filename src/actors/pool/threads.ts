@@ -61,11 +61,6 @@ export class Threads {
     this.#threads = Array.from({ length: threads }, () => new Thread({ entry, idleMs: limits.idleMs }));
   }
 
-  /** Those that are there, and those that may be. */
-  get count(): number {
-    return this.#threads.length;
-  }
-
   get status(): PoolStatus {
     const threads = this.#threads.filter((thread) => thread.isThere).length;
     return { threads, batches: this.#batches, deaths: this.#deaths };

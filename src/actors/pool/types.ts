@@ -147,11 +147,6 @@ export interface PoolStatus {
 
 export interface DecisionPool {
   /**
-   * About so many jobs are going to be planned in a moment: threads that this will take begin to start, beside whatever
-   * has to be done before.
-   */
-  getReady(jobs: number): void;
-  /**
    * What a restart needs to know of every job in the store. Small stores and those without a file are planned on this
    * thread, in slices.
    */

@@ -54,7 +54,7 @@ async function withStandings(
     for (const { identity, hints, pausedUntil, lastRunAt: written } of rows) {
       const { durationMs = null, lastRunAt = null } = past.get(identity) ?? {};
       const standing = { asOfAt, hints, pausedUntilAt: instantOrNull(pausedUntil) };
-      all.set(identity, { durationMs, lastRunAt: lastRunAt ?? instantOrNull(written), standing });
+      all.set(identity, { durationMs, lastRunAt: instantOrNull(written) ?? lastRunAt, standing });
     }
   }
   return all;

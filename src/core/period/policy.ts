@@ -18,7 +18,7 @@ import type { SkippedReason } from "./reasons.js";
 /** What is on record about the job: a view of its state document (`standingOf`). */
 export interface JobStanding {
   readonly lastHandledAt: EpochMs | null;
-  /** S14: whole seconds, as persisted; null: not known, so nothing lies before it. */
+  /** S14: as persisted, of a job with periods in whole seconds; null: not known, so nothing lies before it. */
   readonly definedAt: EpochMs | null;
   /** S14: the period that was live when the definition changed; it may still be triggered. */
   readonly carriedAt: EpochMs | null;

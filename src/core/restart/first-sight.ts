@@ -5,7 +5,7 @@
  */
 import type { CompiledRule } from "../decision/model.js";
 import { type CronOccasion, liveOf } from "../period/occasion.js";
-import { birthOf, define } from "../state/definition-transitions.js";
+import { birthBy, define } from "../state/definition-transitions.js";
 import { newDocument, type StateDocument, standingOf } from "../state/document.js";
 import type { LedgerFact } from "../state/facts.js";
 import type { EpochMs } from "../time/instant.js";
@@ -32,7 +32,7 @@ interface FirstSightRule {
 export function firstSight(rule: FirstSightRule, now: EpochMs): FirstSight | null {
   const { compiled, definitionHash } = rule;
   const { identity } = compiled.rule;
-  const { document, facts } = define(newDocument(identity), definitionHash, null, now, birthOf(compiled, now));
+  const { document, facts } = define(newDocument(identity), definitionHash, null, now, birthBy(compiled, now));
   const look = outlook(rule, standingOf(document), now);
   if (look.kind === "act") return null;
   const { occasion, wakeAt, passed } = look;

@@ -13,7 +13,7 @@ import { isPaused, type JobStanding } from "../period/policy.js";
 import { type HistoryEntry, OUTCOMES, type Outcome, type StateDocument, standingOf } from "../state/document.js";
 import { isFailing, type RunResult, resultOf } from "../state/ending.js";
 import { endingOf, isRun, type RunTimes, timesOf } from "../state/past-runs.js";
-import { type EpochMs, SECOND_MS } from "../time/instant.js";
+import { type EpochMs, floorToSecond, SECOND_MS } from "../time/instant.js";
 import { aheadOf } from "./outlook.js";
 
 /** How the runs went that a document remembers; the times are those of the newest. */
@@ -132,7 +132,9 @@ function mayPlan({ everyMs, minMs, maxMs }: CompiledRule, { hints, retry, boot }
 /** A period in which no second was found is told, and shown as nothing. */
 export function shownAt(occasion: Occasion | null): EpochMs | null {
   if (occasion === null || occasion.chosenAt === null) return null;
-  return Math.floor(occasion.dueAt / SECOND_MS) * SECOND_MS;
+  const { chosenAt, dueAt } = occasion;
+  // An instant of its own is told as it is (S40); what was raised to the present has none.
+  return dueAt === chosenAt ? dueAt : floorToSecond(dueAt);
 }
 
 export function pastOf(history: readonly HistoryEntry[], isExpected: IsExpected): Past {

@@ -28,7 +28,7 @@ export interface Birth {
 }
 
 /** S14: the pace of an endpoint counts from the very instant it was made at: those made one by one are not due at once. */
-export function birthOf(compiled: CompiledRule, now: EpochMs): Birth {
+export function birthBy(compiled: CompiledRule, now: EpochMs): Birth {
   const { rule, isReboot } = compiled;
   const isExact = !hasPeriods(compiled) && endpointName(rule.identity) !== null;
   return { isReboot, at: isExact ? now : floorToSecond(now) };
@@ -44,7 +44,7 @@ export function define(
   definitionHash: string,
   carriedAt: EpochMs | null,
   now: EpochMs,
-  birth: Birth = { isReboot: false, at: floorToSecond(now) },
+  birth: Birth,
 ): Transition {
   const defined = { kind: "defined", identity: document.Identity, definitionHash, at: now } as const;
   const cleared = withoutStartFailure(document);
@@ -77,7 +77,7 @@ export function redate(document: StateDocument, now: EpochMs): Transition {
   }
   const next: StateDocument = {
     ...runs,
-    ...(isAfter(DefinedAt, now) ? { DefinedAt: formatSecond(now) } : {}),
+    ...(isAfter(DefinedAt, now) ? { DefinedAt: upTo(DefinedAt, now) } : {}),
     ...(isPassed ? { EvaluatesFrom: formatSecond(now) } : {}),
   };
   return sealed(document, next, {
@@ -103,15 +103,15 @@ function runsUntilNow(document: StateDocument, now: EpochMs): StateDocument {
   return {
     ...rest,
     ...(kept.length === 0 ? {} : { LastSlot: Object.fromEntries(kept) }),
-    ...(LastRunAt === "" ? {} : { LastRunAt: ranUntil(LastRunAt, now) }),
+    ...(LastRunAt === "" ? {} : { LastRunAt: upTo(LastRunAt, now) }),
     ...(Retry === undefined ? {} : { Retry: { ...Retry, At: asLongAfter(Retry.At, LastRunAt, now) } }),
   };
 }
 
 /** Its place within the second stays: what many of them count from must not become one instant. */
-function ranUntil(text: string, now: EpochMs): string {
-  const ranAt = knownInstant(text);
-  return ranAt <= now ? text : formatInstant(wholeSecondsFrom(ranAt, now));
+function upTo(text: string, now: EpochMs): string {
+  const at = knownInstant(text);
+  return at <= now ? text : formatInstant(wholeSecondsFrom(at, now));
 }
 
 /** S43: as long after the attempt before it as it was to be, where that is dated ahead. */
@@ -119,7 +119,7 @@ function asLongAfter(retryAt: string, ranAt: string, now: EpochMs): string {
   const [retry, ran] = [parseInstant(retryAt), parseInstant(ranAt)];
   if (!retry.ok || !ran.ok || ran.value <= now) return retryAt;
   // A name that no retry had before: those were whole seconds, or as many times dated anew.
-  return formatInstant(Math.max(floorToSecond(now), retry.value - (ran.value - floorToSecond(now))) + 1);
+  return formatInstant(Math.max(floorToSecond(now), retry.value - (floorToSecond(ran.value) - floorToSecond(now))) + 1);
 }
 
 function isAfter(text: string, latestAt: EpochMs): boolean {

@@ -9,7 +9,7 @@ import { type CronOccasion, cronOccasion, dueAt, hintedAtOf, type SlotOccasion }
 import { currentPeriod, gapBefore, isHandled } from "../period/periods.js";
 import { isBeforeDefinition, isBeforeEvaluation } from "../period/policy.js";
 import type { FenceReason } from "../period/reasons.js";
-import { type EpochMs, knownInstant } from "../time/instant.js";
+import { type EpochMs, knownInstant, wholeSecondsFrom } from "../time/instant.js";
 import { fenceBoot } from "./boot.js";
 import { lastHandledAt, type StateDocument, standingOf } from "./document.js";
 import type { LedgerFact } from "./facts.js";
@@ -109,11 +109,12 @@ function nextPeriodOf(document: StateDocument, compiled: CompiledRule, upToAt: E
 
 function closedSlot(document: StateDocument, slot: SlotOccasion, rules: FenceRules): Transition {
   const { now, upToAt, reason, historyLimit } = rules;
-  const { source, slotAt } = slot;
+  const { source, slotAt, chosenAt } = slot;
   const left = source === "hint-oneshot" ? consumeOneshot(document, hintedAtOf(slot), null, now) : unchanged(document);
   const closed = closeSlot(left.document, slot, { outcome: "skipped", reason }, now, historyLimit);
   return {
-    document: withSlotUsed(closed.document, source, Math.max(slotAt, upToAt)),
+    // What follows it keeps its place within the second: of all that was fenced not everything is due at once.
+    document: withSlotUsed(closed.document, source, Math.max(slotAt, upToAt), wholeSecondsFrom(chosenAt, upToAt)),
     facts: [...left.facts, ...closed.facts],
   };
 }

@@ -6,7 +6,7 @@
 import type { Decision } from "../decision/model.js";
 import type { Clamp } from "../governor/governor.js";
 import type { MissedCause } from "../period/cause.js";
-import { dueAt, hintedAtOf, isAskedSource, type SlotOccasion } from "../period/occasion.js";
+import { dueAt, hintedAtOf, type SlotOccasion } from "../period/occasion.js";
 import { isHandled } from "../period/periods.js";
 import type { FenceReason, SkippedReason } from "../period/reasons.js";
 import {
@@ -60,8 +60,9 @@ export function claimPeriod(document: StateDocument, decision: Decision, claimed
   if (chosenAt === null) {
     throw broken(document, `${decision.periodId} is unschedulable and cannot be claimed`);
   }
-  const active = activeOf(decision.periodId, chosenAt, null, claimed, now);
-  const next = withNewest(handled(document, decision, "executed", null), active, floorToSecond(now));
+  const begun = { source: null, startedAt: floorToSecond(now) };
+  const active = activeOf(decision.periodId, chosenAt, begun, claimed);
+  const next = withNewest(handled(document, decision, "executed", null), active);
   const outcome = outcomeFact(document, decision, { outcome: "executed", reason: null }, now);
   return sealed(document, next, outcome, startedFact(document, active, now));
 }
@@ -76,7 +77,12 @@ export interface SlotClaim extends Claimed {
   readonly aftermath: Aftermath | null;
 }
 
-/** S40: a run outside the job's own periods. It counts as active and handles nothing. */
+/**
+ * S40: a run outside the job's own periods. It counts as active and handles nothing.
+ *
+ * Lateness counts in whole seconds (S20): what is begun within a second of its slot counts as begun at it. So an interval keeps
+ * its place within the second, however late a run of it was, and many of them stay as far apart as they were.
+ */
 export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochMs): Transition {
   const { source, slotAt, chosenAt = slotAt, aftermath } = claim;
   const slotId = formatInstant(slotAt);
@@ -85,30 +91,26 @@ export function claimSlot(document: StateDocument, claim: SlotClaim, now: EpochM
   }
   const isRetry = source === RETRY_SOURCE;
   const isBoot = source === REBOOT_SOURCE;
-  const active = { ...activeOf(slotId, chosenAt, source, claim, now), ...(isRetry ? attemptFields(document) : {}) };
+  const begun = { source, startedAt: wholeSecondsFrom(chosenAt, now) };
+  const active = { ...activeOf(slotId, chosenAt, begun, claim), ...(isRetry ? attemptFields(document) : {}) };
   const { document: left, facts } =
     source === "hint-oneshot" ? consumeOneshot(document, hintedAtOf(claim), aftermath, now) : unchanged(document);
   const rest = isRetry ? withoutRetry(left) : isBoot ? withoutDueBoot(withoutRetry(left)) : left;
-  const ranAt = ranAtOf(source, chosenAt, now);
-  const next = withNewest({ ...rest, LastSlot: { ...left.LastSlot, [source]: slotId } }, active, ranAt);
+  const next = withNewest({ ...rest, LastSlot: { ...left.LastSlot, [source]: slotId } }, active);
   return sealed(document, next, ...facts, startedFact(document, active, now));
 }
 
 /**
- * Lateness counts in whole seconds (S20): what is begun within a second of its slot was begun at it. So an interval keeps its
- * place within the second, however late a run of it was, and many of them stay as far apart as they were.
- */
-function ranAtOf(source: string, slotAt: EpochMs, now: EpochMs): EpochMs {
-  return isAskedSource(source) ? floorToSecond(now) : wholeSecondsFrom(slotAt, now);
-}
-
-/**
  * S40: the ledger has a run of this slot that the document does not know, such as one that a clock ahead has claimed: it is
- * as if it had run when it was due, and what follows it is next.
+ * as if it had run when it was due, and what follows it is next. `ranAt`: where what follows counts from another instant.
  */
-export function withSlotUsed(document: StateDocument, source: string, slotAt: EpochMs): StateDocument {
+export function withSlotUsed(
+  document: StateDocument,
+  source: string,
+  slotAt: EpochMs,
+  ranAt: EpochMs = slotAt,
+): StateDocument {
   if (isSlotUsed(document, source, slotAt)) return document;
-  const ranAt = ranAtOf(source, slotAt, slotAt);
   const lastRunAt = instantOrNull(document.LastRunAt) ?? ranAt;
   const LastSlot = { ...document.LastSlot, [source]: formatInstant(slotAt) };
   return { ...document, LastSlot, LastRunAt: formatInstant(Math.max(lastRunAt, ranAt)) };
@@ -220,23 +222,22 @@ function handled(document: StateDocument, decision: Decision, outcome: Outcome, 
 }
 
 /** S26: ActiveExecution holds the newest; the one it displaces goes to the head of OtherActive. */
-function withNewest(document: StateDocument, newest: ActiveState, ranAt: EpochMs): StateDocument {
+function withNewest(document: StateDocument, newest: ActiveState): StateDocument {
   const older = activeStates(document);
-  const next = { ...withoutStartFailure(document), ActiveExecution: newest, LastRunAt: formatInstant(ranAt) };
+  const next = { ...withoutStartFailure(document), ActiveExecution: newest, LastRunAt: newest.StartedAt };
   return older.length === 0 ? next : { ...next, OtherActive: older };
 }
 
 function activeOf(
   periodId: string,
   chosenAt: EpochMs,
-  source: string | null,
+  { source, startedAt }: { readonly source: string | null; readonly startedAt: EpochMs },
   { attemptId, holder, clamped }: Claimed,
-  now: EpochMs,
 ): ActiveState {
   return {
     PeriodID: periodId,
     PID: holder.pid,
-    StartedAt: formatSecond(now),
+    StartedAt: formatInstant(startedAt),
     ChosenTime: formatInstant(chosenAt),
     ...birthOf(holder),
     AttemptID: attemptId,

@@ -4,7 +4,7 @@
  */
 import { isHandled } from "../period/periods.js";
 import type { RunKey } from "../period/policy.js";
-import { type EpochMs, formatInstant, formatSecond, parseInstant } from "../time/instant.js";
+import { type EpochMs, formatInstant, instantOrNull, parseInstant, wholeSecondsFrom } from "../time/instant.js";
 import {
   type ActiveState,
   activeStates,
@@ -86,6 +86,11 @@ function withActive(document: StateDocument, runs: readonly ActiveState[]): Stat
   return older.length === 0 ? next : { ...next, OtherActive: older };
 }
 
+/** In whole seconds from its start: where that is a slot's own instant, it would end before it has begun otherwise. */
+export function completedText(startedAt: string | null, now: EpochMs): string {
+  return formatInstant(wholeSecondsFrom(instantOrNull(startedAt) ?? 0, now));
+}
+
 function entryOf(active: ActiveState, ending: Ending, now: EpochMs): HistoryEntry {
   const { exit_code: code, signal, reason, status = null, duration_ms: durationMs } = endingFields(ending);
   return {
@@ -93,7 +98,7 @@ function entryOf(active: ActiveState, ending: Ending, now: EpochMs): HistoryEntr
     Outcome: "executed",
     NominalTime: active.PeriodID,
     ChosenTime: active.ChosenTime,
-    CompletedAt: formatSecond(now),
+    CompletedAt: completedText(active.StartedAt, now),
     ExitCode: code,
     ...(reason === null ? {} : { Reason: reason }),
     StartedAt: active.StartedAt,

@@ -118,10 +118,9 @@ function refusal(cause: unknown): Result<never, BootRefusal> {
   return err({ exitCode: exitStatusOf(cause.code), findings: [], error: cause });
 }
 
-async function configured({ options, loader, pool }: Start): Promise<DaemonConfiguration> {
+async function configured({ options, loader }: Start): Promise<DaemonConfiguration> {
   if (isShared(options.store)) return sharedConfiguration();
   const known = await manifestIn(options.store);
-  if (known !== null) pool.getReady(known.jobs);
   const read = await loadDaemonConfiguration(loader, known);
   const configuration = await admitted(read, options);
   if (configuration === null) throw new ConfigurationRefused(read.findings);

@@ -53,7 +53,7 @@ export const CHRONICLE_ANSWER = z.strictObject({
   bootedAt: instant,
   /** S33: what this daemon alone may write to. */
   lock: z.strictObject({ place: z.string(), isHeld: z.boolean() }),
-  /** Bytes that the store takes where it lies; null: nobody counts them. */
+  /** Bytes that the store takes where it lies; null: nobody counts them, or it does not answer. */
   storeBytes: count.nullable(),
   /** The version of the time zones' data that schedules are computed with. */
   zoneData: z.string(),

@@ -43,7 +43,7 @@ export const CHRONICLE = daemonOperation({
     return {
       bootedAt,
       lock: { place: term.place, isHeld: !term.isReleased },
-      storeBytes: await reader.size(),
+      storeBytes: await reader.size().catch(() => null),
       zoneData: zoneDataVersion(),
       reloads,
       clockJumps,

@@ -34,7 +34,15 @@ import {
   type StoreSource,
 } from "../store.js";
 import { type Entry, isIntact, toDefinition, toDocument } from "./entries.js";
-import { AFTER_PREFIX, ALIVE_PREFIX, DATA_FILE, type Databases, META, NOTE_PREFIX, OBJECT_PREFIX } from "./environment.js";
+import {
+  AFTER_PREFIX,
+  ALIVE_PREFIX,
+  DATA_FILE,
+  type Databases,
+  META,
+  NOTE_PREFIX,
+  OBJECT_PREFIX,
+} from "./environment.js";
 import { jobsIn } from "./scan.js";
 
 const HIGHEST_KEY = Buffer.alloc(256, 0xff);

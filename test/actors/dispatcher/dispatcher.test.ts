@@ -2,7 +2,8 @@
 import { createHash, createHmac } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { Lines } from "../../../src/actors/dispatcher/lines.js";
 import { SecretBox } from "../../../src/actors/dispatcher/seal.js";
 import { ok } from "../../../src/core/base/result.js";
 import type { RawJob } from "../../../src/core/job/shape.js";
@@ -230,6 +231,18 @@ describe("R14: connections that are used again", () => {
     for (let round = 0; round < 10; round++) await requests.run(requestArm({ url: wild.url }));
     expect([wild.hits.length, wild.connections]).toEqual([10, 1]);
     expect(requests.ends.at(-1)?.ending).toMatchObject({ timings: { connectMs: null, tlsMs: null } });
+  });
+
+  test("what sends requests cannot be loaded: the start fails with that, and the next one tries anew", async () => {
+    const wild = await server(WELL);
+    const requests = dispatcher();
+    vi.spyOn(Lines, "open").mockRejectedValueOnce(new Error("too many open files"));
+    expect(await requests.port.arm(requestArm({ url: wild.url }))).toMatchObject({
+      ok: false,
+      error: { code: "launcher-unavailable", message: "what sends requests cannot be loaded: too many open files" },
+    });
+    expect((await requests.run(requestArm({ url: wild.url }))).ending).toMatchObject({ status: 200 });
+    expect(wild.hits).toHaveLength(1);
   });
 
   test("are never shared by what was judged differently", async () => {

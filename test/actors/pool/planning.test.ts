@@ -113,18 +113,6 @@ describe("planning every job of a store", () => {
     expect(await standings()).toEqual(["MISSING"]);
   });
 
-  test("P4: threads that will be taken start before there is anything to plan; for few jobs none does", async () => {
-    const { store } = await openStore(quietJobs(100));
-    const pool = newPool({ threads: 2, limits: { ...SMALL, inlineDocuments: 99 } });
-    pool.getReady(99);
-    expect(pool.status()).toEqual({ threads: 0, batches: 0, deaths: 0 });
-    pool.getReady(100);
-    expect(await planned(pool, store)).toHaveLength(100);
-    const { batches, ...rest } = pool.status();
-    expect(rest).toEqual({ threads: 2, deaths: 0 });
-    expect(batches).toBeGreaterThan(2);
-  });
-
   test("a thread that has read the store before sees what was committed since", async () => {
     const { store, term } = await openStore(quietJobs(100));
     const pool = newPool({ threads: 1, limits: SMALL });

@@ -76,7 +76,7 @@ describe("S40: an interval keeps its place within the second", () => {
   });
 });
 
-test("S41: the least time between runs holds to the millisecond", async () => {
+test("S41: of runs that are on time, the least time between them holds to the millisecond", async () => {
   const world = new World({ answer: () => ({ answerMs: 30 }) });
   await world.boot([job("configured", "0 0 1 1 *")]);
   world.clock.advance(900);

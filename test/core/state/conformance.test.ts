@@ -12,7 +12,7 @@ import { documentKey } from "../../../src/persist/keys.js";
 import { acquireMemoryLock } from "../../../src/persist/lock.js";
 import { SimulatedDisk } from "../../persist/support/simulated-disk.js";
 import { requireOk } from "../../support/results.js";
-import { at, decisionOf, IDENTITY } from "../../support/scheduling.js";
+import { at, birthAt, decisionOf, IDENTITY } from "../../support/scheduling.js";
 import { FULL, NAME } from "./documents.js";
 
 const P1 = decisionOf("2026-03-01T00:00:00Z", "2026-03-01T02:00:00Z");
@@ -38,7 +38,7 @@ const WRITTEN: readonly (readonly [title: string, document: StateDocument])[] = 
     claimSlot(EMPTY, { source: "manual", slotAt: at("2026-03-01T02:30:00Z"), ...PROCESS, aftermath: null }, NOW)
       .document,
   ],
-  ["definition", define(claimed, "h", P2.nominalAt, NOW).document],
+  ["definition", define(claimed, "h", P2.nominalAt, NOW, birthAt(NOW)).document],
   ["pause", pause(EMPTY, NOW + 60_000, "x", NOW).document],
   ["removal", retire(EMPTY, NOW).document],
 ];
@@ -60,7 +60,7 @@ describe("whatever wrote a document", () => {
   );
 
   test.each<[title: string, change: (document: StateDocument) => StateDocument]>([
-    ["a definition", (document) => define(document, "h", null, NOW).document],
+    ["a definition", (document) => define(document, "h", null, NOW, birthAt(NOW)).document],
     ["a pause", (document) => pause(document, NOW + 1, "x", NOW).document],
     ["its end", (document) => resume(pause(document, NOW + 1, "x", NOW).document, NOW).document],
     ["a removal", (document) => retire(document, NOW).document],

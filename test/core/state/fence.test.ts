@@ -89,6 +89,19 @@ describe("slots", () => {
     expect(fenceDocument(fenced.document, EVERY, RULES).facts).toEqual([]);
   });
 
+  test("C12, S40: what goes on after a failover keeps its place within the second", () => {
+    const document = known({
+      LastRunAt: "2026-03-05T11:45:00.350Z",
+      LastSlot: { interval: "2026-03-05T11:45:00.350Z" },
+    });
+    const fenced = fenceDocument(document, EVERY, RULES);
+    expect(fenced.document).toMatchObject({
+      LastRunAt: "2026-03-05T11:59:59.350Z",
+      LastSlot: { interval: "2026-03-05T12:00:00Z" },
+    });
+    expect(fenceDocument(fenced.document, EVERY, RULES)).toEqual({ document: fenced.document, facts: [] });
+  });
+
   test("one that is still to come stays as it is", () => {
     const document = known({ LastRunAt: "2026-03-05T11:55:00Z", LastSlot: { interval: "2026-03-05T11:55:00Z" } });
     expect(fenceDocument(document, EVERY, RULES)).toEqual({ document, facts: [] });

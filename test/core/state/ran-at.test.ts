@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { redate } from "../../../src/core/state/definition-transitions.js";
 import { newDocument, type StateDocument } from "../../../src/core/state/document.js";
 import { claimPeriod, claimSlot, withSlotUsed } from "../../../src/core/state/period-transitions.js";
+import { completeRun } from "../../../src/core/state/run-transitions.js";
 import { at, decisionOf, IDENTITY } from "../../support/scheduling.js";
 
 const EMPTY = newDocument(IDENTITY);
@@ -24,7 +25,8 @@ describe("S40: a run of a slot begins whole seconds after it", () => {
     for (const source of ["interval", "hint-interval", "retry"]) {
       const document: StateDocument = { ...EMPTY, Retry: { PeriodID: slot, Attempt: 2, At: slot } };
       const claim = { source, slotAt: at(slot), ...BY, aftermath: null };
-      expect(claimSlot(document, claim, at(now)).document.LastRunAt).toBe(expected);
+      const { LastRunAt, ActiveExecution } = claimSlot(document, claim, at(now)).document;
+      expect([LastRunAt, ActiveExecution?.StartedAt]).toEqual([expected, expected]);
     }
   });
 
@@ -35,9 +37,9 @@ describe("S40: a run of a slot begins whole seconds after it", () => {
     );
   });
 
-  test("what was asked for has no place in a second, nor has a period", () => {
+  test("what was asked for begins when it was; a period in a second", () => {
     const now = "2026-03-01T12:00:05.350Z";
-    expect(ranAt("manual", now, now)).toBe("2026-03-01T12:00:05Z");
+    expect(ranAt("manual", now, now)).toBe(now);
     const period = decisionOf("2026-03-01T12:00:00Z", "2026-03-01T12:00:05Z");
     expect(claimPeriod(EMPTY, period, BY, at(now)).document.LastRunAt).toBe("2026-03-01T12:00:05Z");
   });
@@ -50,8 +52,36 @@ describe("S40: a run of a slot begins whole seconds after it", () => {
     expect(withSlotUsed(earlier, "interval", slotAt).LastRunAt).toBe("2026-03-01T12:00:05.350Z");
     const later = { ...EMPTY, LastRunAt: "2026-03-01T12:00:06Z" };
     expect(withSlotUsed(later, "interval", slotAt).LastRunAt).toBe("2026-03-01T12:00:06Z");
-    expect(withSlotUsed(EMPTY, "manual", slotAt).LastRunAt).toBe("2026-03-01T12:00:05Z");
   });
+});
+
+test("S40: a run ends whole seconds after its start, and never before it", () => {
+  const slot = "2026-03-01T12:00:05.350Z";
+  const claim = { source: "interval", slotAt: at(slot), ...BY, aftermath: null };
+  const { document } = claimSlot(EMPTY, claim, at(slot));
+  const run = { attemptId: "a1", source: "interval", periodId: slot, pid: 1 };
+  const ending = { kind: "exited", code: 0, signal: null, reason: null } as const;
+  const endedAt = (now: string): string | undefined =>
+    completeRun(document, run, ending, at(now), 5).document.History.at(-1)?.CompletedAt;
+  expect(endedAt("2026-03-01T12:00:05.400Z")).toBe(slot);
+  expect(endedAt("2026-03-01T12:00:07.300Z")).toBe("2026-03-01T12:00:06.350Z");
+  // The clock was set back in between.
+  expect(endedAt("2026-03-01T11:00:00.400Z")).toBe("2026-03-01T11:00:00.350Z");
+});
+
+test("S14: a birth that a clock ahead has dated keeps its place within the second, too", () => {
+  const born = { ...EMPTY, DefinedAt: "2026-03-01T14:00:00.350Z" };
+  expect(redate(born, at("2026-03-01T12:00:00.400Z")).document.DefinedAt).toBe("2026-03-01T12:00:00.350Z");
+});
+
+test("S43: a retry that is dated anew gets a name that no retry had before, wherever in its second the run was", () => {
+  const named = (ran: string): string | undefined => {
+    const Retry = { PeriodID: "2026-03-01T13:59:00Z", Attempt: 2, At: "2026-03-01T14:00:40.001Z" };
+    const document: StateDocument = { ...EMPTY, LastRunAt: ran, LastSlot: { retry: ran }, Retry };
+    return redate(document, at("2026-03-01T12:00:00.400Z")).document.Retry?.At;
+  };
+  expect(named("2026-03-01T14:00:10.001Z")).toBe("2026-03-01T12:00:30.002Z");
+  expect(named("2026-03-01T14:00:10Z")).toBe("2026-03-01T12:00:30.002Z");
 });
 
 test("S14: what a clock ahead has dated keeps its place within the second when it is dated anew", () => {

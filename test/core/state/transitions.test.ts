@@ -14,7 +14,7 @@ import {
 } from "../../../src/core/state/period-transitions.js";
 import { completeRun, confirmRun } from "../../../src/core/state/run-transitions.js";
 import { sealed, type Transition } from "../../../src/core/state/transition.js";
-import { at, decisionOf, IDENTITY } from "../../support/scheduling.js";
+import { at, birthAt, decisionOf, IDENTITY } from "../../support/scheduling.js";
 
 const P1 = decisionOf("2026-03-01T00:00:00Z", "2026-03-01T02:00:00Z");
 const P2 = decisionOf("2026-03-02T00:00:00Z", "2026-03-02T02:00:00Z");
@@ -279,24 +279,24 @@ describe("completion", () => {
 });
 
 describe("definitions, pauses, rewinds", () => {
-  const known = define(EMPTY, "h1", null, NOW).document;
+  const known = define(EMPTY, "h1", null, NOW, birthAt(NOW)).document;
 
   test.each<[title: string, seen: () => Transition, expected: object, facts: readonly string[]]>([
     [
       "S14: first sight",
-      () => define(EMPTY, "h1", null, NOW),
+      () => define(EMPTY, "h1", null, NOW, birthAt(NOW)),
       { DefinedAt: "2026-03-01T02:00:00Z", DefinitionHash: "h1" },
       ["defined"],
     ],
     [
       "S14: the same again is no change",
-      () => define(known, "h1", P1.nominalAt, LATER),
+      () => define(known, "h1", P1.nominalAt, LATER, birthAt(LATER)),
       { DefinedAt: "2026-03-01T02:00:00Z" },
       [],
     ],
     [
       "S14: an edit carries the live period over",
-      () => define(known, "h2", P1.nominalAt, LATER),
+      () => define(known, "h2", P1.nominalAt, LATER, birthAt(LATER)),
       { DefinedAt: "2026-03-01T03:00:00Z", DefinitionHash: "h2", CarriedPeriodID: P1.periodId },
       ["defined"],
     ],
@@ -314,7 +314,7 @@ describe("definitions, pauses, rewinds", () => {
     ],
     [
       "S14: added again: born again, nothing carried",
-      () => define(retire(known, NOW).document, "h1", P1.nominalAt, LATER),
+      () => define(retire(known, NOW).document, "h1", P1.nominalAt, LATER, birthAt(LATER)),
       { DefinedAt: "2026-03-01T03:00:00Z" },
       ["defined"],
     ],
@@ -343,15 +343,19 @@ describe("definitions, pauses, rewinds", () => {
   });
 
   test.each<[title: string, document: StateDocument, absent: string]>([
-    ["S16: added again: no tombstone", define(retire(known, NOW).document, "h1", null, LATER).document, "RemovedAt"],
+    [
+      "S16: added again: no tombstone",
+      define(retire(known, NOW).document, "h1", null, LATER, birthAt(LATER)).document,
+      "RemovedAt",
+    ],
     [
       "S14: added again: nothing is carried",
-      define(retire(known, NOW).document, "h1", P1.nominalAt, LATER).document,
+      define(retire(known, NOW).document, "h1", P1.nominalAt, LATER, birthAt(LATER)).document,
       "CarriedPeriodID",
     ],
     [
       "S14: an edit with nothing live forgets the former",
-      define(define(known, "h2", P1.nominalAt, NOW).document, "h3", null, LATER).document,
+      define(define(known, "h2", P1.nominalAt, NOW, birthAt(NOW)).document, "h3", null, LATER, birthAt(LATER)).document,
       "CarriedPeriodID",
     ],
     ["S17: resumed", resume(pause(EMPTY, LATER, "deploy", NOW).document, NOW).document, "Pause"],
@@ -377,7 +381,7 @@ describe("any sequence of transitions", () => {
       complete: () => completeRun(document, run(decision, pid), SUCCESS, NOW, LIMIT),
       slot: () => claimSlot(document, { source: "manual", slotAt: NOW + n, ...process(pid), aftermath: null }, NOW),
       pause: () => pause(document, LATER, "x", NOW),
-      define: () => define(document, `h${n}`, null, NOW),
+      define: () => define(document, `h${n}`, null, NOW, birthAt(NOW)),
     };
     try {
       return attempts[kind]?.().document ?? document;

@@ -16,7 +16,7 @@ import { type ShardEvent, shardMachine } from "../../../src/machines/shard.machi
 import { supervisorMachine } from "../../../src/machines/supervisor.machine.js";
 import type { SupervisorEvent } from "../../../src/machines/supervisor-logic.js";
 import { type TaskEvent, taskMachine } from "../../../src/machines/task.machine.js";
-import { at, decisionOf, IDENTITY } from "../../support/scheduling.js";
+import { at, birthAt, decisionOf, IDENTITY } from "../../support/scheduling.js";
 
 export interface Subject {
   readonly name: string;
@@ -49,7 +49,7 @@ const JOB: readonly JobEvent[] = [
   { type: "RUN_CONFIRMED", run: RUN },
   { type: "RUN_ENDED", run: RUN, ending: ENDING, now: NOW },
   { type: "RUN_ENDED", run: { ...RUN, source: "manual", pid: 9 }, ending: ENDING, now: NOW },
-  { type: "DEFINED", hash: "h", carriedAt: null, now: NOW },
+  { type: "DEFINED", hash: "h", carriedAt: null, birth: birthAt(NOW), now: NOW },
   { type: "REMOVED", now: NOW },
   { type: "PAUSED", untilAt: NOW + 60_000, reason: "deploy", now: NOW },
   { type: "RESUMED", now: NOW },

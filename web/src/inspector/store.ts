@@ -221,7 +221,9 @@ function take(data: unknown, chars: number, knownSince: () => number): void {
   const kept = recording.value;
   // At once, in the slices in which it is heard: thousands of them together would hold the page for as long as they take.
   kept.append(told, chars);
-  if (told.type === "@xstate.event" && told.event.type === "LISTED") {
+  const isListed = told.type === "@xstate.event" && told.event.type === "LISTED";
+  // What was left out here may have been the list itself.
+  if (isListed && kept.leftOutHere === 0) {
     for (const gone of goneSince(kept.tip, knownSince(), told.createdAt)) kept.append(gone, 0);
   }
   timer ??= setTimeout(showNow, Math.max(SHOWN_EVERY_MS, REST * tookMs));

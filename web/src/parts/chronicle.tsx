@@ -57,7 +57,7 @@ const MEGABYTE = 1_000_000;
 
 /** With three digits that say something. */
 function bytesText(bytes: number): string {
-  const [size, unit] = bytes < 1_000 * MEGABYTE ? [bytes / MEGABYTE, "MB"] : [bytes / (1_000 * MEGABYTE), "GB"];
+  const [size, unit] = bytes < 999.5 * MEGABYTE ? [bytes / MEGABYTE, "MB"] : [bytes / (1_000 * MEGABYTE), "GB"];
   return `${size < 100 ? Number(size.toPrecision(3)) : Math.round(size)} ${unit}`;
 }
 

@@ -22,8 +22,6 @@ interface ForecastTask {
 
 /** What a worker can be asked, by the name of its function. */
 export interface Tasks {
-  /** Loads what planning needs, and touches nothing of the store. */
-  readonly getReady: { readonly task: null; readonly answer: null };
   readonly planRange: { readonly task: PlanTask; readonly answer: PlannedPage };
   readonly forecast: { readonly task: ForecastTask; readonly answer: StoreForecast };
   readonly readPiece: { readonly task: PieceTask; readonly answer: Piece<JobColumns> };

@@ -7,15 +7,6 @@ import { KronError } from "../../../core/base/errors/kron-error.js";
 import { type StopFlag, throwIfRaised } from "./stop-flag.js";
 import type { Answer, Batch, TaskName, Tasks } from "./tasks.js";
 
-export async function getReady({ stop }: Batch<Tasks["getReady"]["task"]>): Promise<Answer<unknown>> {
-  await Promise.all([import("./plan-range.js"), import("../page-builder.js")]);
-  return answered<"getReady">(
-    stop,
-    () => null,
-    () => [],
-  );
-}
-
 export async function planRange({ task, stop }: Batch<Tasks["planRange"]["task"]>): Promise<Answer<unknown>> {
   const [{ planRange: plan }, { buffersOf }] = [await import("./plan-range.js"), await import("../page-builder.js")];
   return answered<"planRange">(stop, (tick) => plan(task, tick), buffersOf);

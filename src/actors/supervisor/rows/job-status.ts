@@ -28,7 +28,7 @@ import {
 } from "../../../core/state/document.js";
 import { holderField, resultOf } from "../../../core/state/ending.js";
 import { endingOf, isRun, timesOf } from "../../../core/state/past-runs.js";
-import { type EpochMs, formatSecond } from "../../../core/time/instant.js";
+import { type EpochMs, formatInstant } from "../../../core/time/instant.js";
 import type { EndedRunStatus, JobStatus } from "../port.js";
 
 /** What of a job tells its status, besides its document. */
@@ -141,7 +141,7 @@ export function statusOf(entry: StatusSubject, document: StateDocument, now: Epo
     pauseReason: standing === "paused" ? (document.Pause?.Reason ?? null) : null,
     pausedBy: standing === "paused" ? (document.Pause?.By ?? null) : null,
     nextPeriodId: next?.periodId ?? null,
-    nextChosenTime: nextAt === null ? null : formatSecond(nextAt),
+    nextChosenTime: nextAt === null ? null : formatInstant(nextAt),
     nextSource: next?.source ?? null,
     once: onceOf(entry.definition, document, next, now),
     lastPeriodId: document.LastHandledPeriodID || null,

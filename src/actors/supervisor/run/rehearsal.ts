@@ -6,7 +6,7 @@
 import type { RecordVersions } from "../../../core/decision/record.js";
 import type { StateDocument } from "../../../core/state/document.js";
 import type { Holder } from "../../../core/state/ending.js";
-import { type EpochMs, floorToSecond } from "../../../core/time/instant.js";
+import { type EpochMs, floorToSecond, SECOND_MS, wholeSecondsFrom } from "../../../core/time/instant.js";
 import { type Activation, activate, type JobScope } from "../../../machines/activation.js";
 import type { GateAhead, Moment } from "../../../machines/draft.js";
 import type { EffectParams } from "../../../machines/effects.js";
@@ -66,8 +66,15 @@ export function rehearse(stage: Stage, versions: RecordVersions): Rehearsal | nu
   if (arm?.type !== "arm" || arm.params.attemptId !== attemptId || others.length > 0) return null;
   const claimed = taken(scope, woken.step.activation, { type: "READY", attemptId, holder }, moment);
   if (claimIn(claimed.step) !== attemptId || claimed.step.effects.length > 1) return null;
+  if (!isOneStart(arm.params.chosenAt, forAt)) return null;
   const contribution = contributionOf(claimed.step, { compiled: scope.compiled, versions, before: document });
   return contribution === null ? null : { forAt, attemptId, steps: [woken, claimed], contribution };
+}
+
+/** Whether it counts as begun at the same instant until that second is over. */
+function isOneStart(chosenAt: EpochMs, forAt: EpochMs): boolean {
+  const lastAt = floorToSecond(forAt) + SECOND_MS - 1;
+  return wholeSecondsFrom(chosenAt, lastAt) === wholeSecondsFrom(chosenAt, forAt);
 }
 
 export function isOnTime({ forAt }: Rehearsal, now: EpochMs): boolean {

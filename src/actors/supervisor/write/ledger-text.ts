@@ -12,6 +12,7 @@ import { notStarted } from "../../../core/period/reasons.js";
 import { type ActiveState, activeStates, isSameRun, keyOf, type StateDocument } from "../../../core/state/document.js";
 import { endingFields, holderField } from "../../../core/state/ending.js";
 import type { LedgerFact, RetryFact } from "../../../core/state/facts.js";
+import { completedText } from "../../../core/state/run-transitions.js";
 import { type EpochMs, formatInstant, formatSecond, knownInstant } from "../../../core/time/instant.js";
 import type { Claim, LedgerRecord } from "../../../persist/store.js";
 
@@ -106,8 +107,8 @@ function startFailureRecord({ identity, source, slotAt, code, at }: Fact<"start_
 
 function startRecord({ identity, run, holder, retry, at }: Fact<"run_started">, document: StateDocument): LedgerRecord {
   const { attemptId: attempt_id, periodId: period_id, pid, source } = run;
-  const begun = { pid, attempt_id, started_at: formatSecond(at), ended_at: null };
   const active = activeStates(document).find((one) => isSameRun(keyOf(one), run));
+  const begun = { pid, attempt_id, started_at: active?.StartedAt ?? formatSecond(at), ended_at: null };
   const where = { ...nodeField(active), ...clampFields(active) };
   const content = { period_id, source, ...retryFields(retry), ...begun, ...holderField(holder), ...where };
   return record(identity, knownInstant(period_id), runKind(source), content);
@@ -117,7 +118,7 @@ function endRecord(fact: Fact<"run_ended">, document: StateDocument, ended: Acti
   const { identity, run, holder, ending, retry, at } = fact;
   const { periodId: period_id, source, pid } = run;
   const started_at = ended?.StartedAt ?? startedTextOf(document, period_id, source);
-  const begun = { pid, attempt_id: ended?.AttemptID ?? null, started_at, ended_at: formatSecond(at) };
+  const begun = { pid, attempt_id: ended?.AttemptID ?? null, started_at, ended_at: completedText(started_at, at) };
   const how = { ...holderField(holder), ...nodeField(ended), ...clampFields(ended), ...endingFields(ending) };
   const content = { period_id, source, ...retryFields(retry), ...begun, ...how };
   return record(identity, knownInstant(period_id), runKind(source), content);

@@ -9,7 +9,14 @@ import { SETTINGS_DEFAULTS } from "../../../../src/core/config/settings.js";
 import { decide } from "../../../../src/core/decision/decide.js";
 import { newDocument, type StateDocument } from "../../../../src/core/state/document.js";
 import { serialiseDocument } from "../../../../src/core/state/serialise.js";
-import { type EpochMs, formatInstant, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/core/time/instant.js";
+import {
+  type EpochMs,
+  floorToSecond,
+  formatInstant,
+  HOUR_MS,
+  MINUTE_MS,
+  SECOND_MS,
+} from "../../../../src/core/time/instant.js";
 import { activate, documentOfActivation, liveNominalAt, nextWakeAt } from "../../../../src/machines/activation.js";
 import { step } from "../../../../src/machines/step.js";
 import { documentKey } from "../../../../src/persist/keys.js";
@@ -151,6 +158,15 @@ describe("a claim that is worked out ahead", () => {
       expect(isOnTime(rehearsal, stage.forAt + SECOND_MS - place)).toBe(false);
     });
     fc.assert(property, { seed: 73, numRuns: 300 });
+  });
+
+  test("S40: none that would count as begun at another instant before its second is over", () => {
+    const stage = slotStageOf(350);
+    // Something has held it beyond its instant.
+    const laterAt = floorToSecond(stage.forAt) + 5 * SECOND_MS;
+    expect(rehearse({ ...stage, forAt: laterAt }, VERSIONS)).toBeNull();
+    expect(rehearse({ ...stage, forAt: laterAt + 349 }, VERSIONS)).toBeNull();
+    expect(rehearse({ ...stage, forAt: laterAt + 350 }, VERSIONS)).not.toBeNull();
   });
 
   test("S21: whatever the machines would not plainly start is left to them", () => {

@@ -10,7 +10,7 @@ import { completeRun } from "../../../../src/core/state/run-transitions.js";
 import { readLedgerEntry } from "../../../../src/core/why/records.js";
 import { supervisorFields } from "../../../../src/krond/log/event-lines.js";
 import { rowsOf } from "../../../../src/operations/records/history.js";
-import { at, decisionOf, IDENTITY } from "../../../support/scheduling.js";
+import { at, birthAt, decisionOf, IDENTITY } from "../../../support/scheduling.js";
 
 /** Not a whole second: as every clock is read. */
 const NOW = at("2026-03-01T02:00:00.700Z");
@@ -42,7 +42,7 @@ const ROWS: readonly (readonly [kind: string, facts: readonly LedgerFact[], slot
   ["end of a slot's run", completeRun(slot, slotRun, ENDING, NOW, LIMIT).facts, [SLOT]],
   ["missed", closePeriod(EMPTY, P1, { outcome: "missed", reason: "deadline" }, NOW, LIMIT).facts, []],
   ["unschedulable", closePeriod(EMPTY, P2, { outcome: "unschedulable", reason: "none" }, NOW, LIMIT).facts, []],
-  ["definition", define(EMPTY, "h", null, NOW).facts, []],
+  ["definition", define(EMPTY, "h", null, NOW, birthAt(NOW)).facts, []],
   ["removal", retire(EMPTY, NOW).facts, []],
   ["pause", pause(EMPTY, NOW + 90_001, "x", NOW).facts, []],
   ["resumption", resume(pause(EMPTY, NOW + 1, "x", NOW).document, NOW).facts, []],
@@ -93,15 +93,15 @@ describe("S1: what is written of a fact has whole seconds; only a slot's own ins
 });
 
 describe("S36: the records of one run", () => {
-  test("the record of its start and that of its end name the same start", () => {
+  test("S40: the record of its start and that of its end name the same start, which is not before its slot", () => {
     const [start] = claimSlot(EMPTY, { source: "manual", slotAt: at(SLOT), ...PROCESS, aftermath: null }, NOW).facts;
     const [end] = completeRun(slot, slotRun, ENDING, NOW + 5000, LIMIT).facts;
     const texts = [start, end].map((fact) => {
-      return fact === undefined ? null : JSON.parse(ledgerRecordOf(fact, EMPTY, null, slot.ActiveExecution).text);
+      return fact === undefined ? null : JSON.parse(ledgerRecordOf(fact, slot, null, slot.ActiveExecution).text);
     });
     expect(texts).toMatchObject([
-      { started_at: SECOND, ended_at: null },
-      { started_at: SECOND, ended_at: "2026-03-01T02:00:05Z" },
+      { started_at: "2026-03-01T02:00:00.250Z", ended_at: null },
+      { started_at: "2026-03-01T02:00:00.250Z", ended_at: "2026-03-01T02:00:05.250Z" },
     ]);
   });
 
