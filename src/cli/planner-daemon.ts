@@ -1,5 +1,5 @@
 /** Planners of a daemon that runs: what one would propose for an endpoint, and what they have proposed. */
-import { ENDPOINT_ID } from "../core/base/endpoint-name.js";
+import { ENDPOINT_ID } from "../core/endpoint/endpoint-name.js";
 import { formatSecond, knownInstant } from "../core/time/instant.js";
 import type { SessionDetail, SessionRow, TriedAnswer } from "../operations/planner/shapes.js";
 import { decodeSession, SESSION_KINDS, type Session, sessionFields } from "../planner/session.js";

@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { endpointIdentity } from "../../src/core/base/endpoint-name.js";
 import type { KronError } from "../../src/core/base/errors/kron-error.js";
 import type { Result } from "../../src/core/base/result.js";
+import { endpointIdentity } from "../../src/core/endpoint/endpoint-name.js";
 import { goneKey } from "../../src/core/endpoint/gone.js";
 import type { StoredJob } from "../../src/core/restart/resting.js";
 import { newDocument } from "../../src/core/state/document.js";

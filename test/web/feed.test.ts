@@ -8,7 +8,7 @@ import { Bunches, MOST_NAMES } from "../../src/api/web/bunches.js";
 import { Feed } from "../../src/api/web/feed.js";
 import { Pulse } from "../../src/api/web/pulse.js";
 import { RecentStarts } from "../../src/api/web/recent-starts.js";
-import { endpointIdentity } from "../../src/core/base/endpoint-name.js";
+import { endpointIdentity } from "../../src/core/endpoint/endpoint-name.js";
 import { formatInstant } from "../../src/core/time/instant.js";
 import { builtPrograms, krondProcesses } from "../support/krond.js";
 import { ask, logIn, withBoth } from "../support/page.js";

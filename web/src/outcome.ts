@@ -1,5 +1,5 @@
 /** What became of a run or a period, as it is shown. */
-import type { JobRow } from "./shapes.js";
+import type { JobRow, Now } from "./shapes.js";
 import { instantOf, localText, momentText, nowMs } from "./time.js";
 
 export const OUTCOMES = [
@@ -99,20 +99,20 @@ function jobsText(count: number): string {
   return count === 1 ? "1 job" : `${count} jobs`;
 }
 
-/** A job that needs a look, and when nobody could look at its last period. */
-type Troubled = JobRow & { readonly lost?: { readonly from: string; readonly to: string } | undefined };
+/** A job that needs a look. */
+type Troubled = Now["problems"][number];
 
 /** Why a job needs a look, in one sentence. */
 export function troubleText({ startFailure, lastOutcome, lastReason, lastRun, failures, lost }: Troubled): string {
   if (startFailure !== null) return unstartableText(startFailure);
   const times = failures > 1 ? `, ${failures} times in a row` : "";
   if (lastOutcome === "unschedulable") return "its constraints leave no second of the window";
-  if (lastOutcome === "missed" && lastReason !== null) return `missed: ${reasonText(lastReason)}${spanText(lost)}`;
+  if (lastOutcome === "missed" && lastReason !== null) return `missed: ${reasonText(lastReason)}${fromToText(lost)}`;
   if (lastRun !== null && lastRun.result !== "success") return `${endingText(lastRun.ending)}${times}`;
   return `${lastOutcome ?? "failed"}${lastReason === null ? "" : `: ${reasonText(lastReason)}`}`;
 }
 
-function spanText(span: Troubled["lost"]): string {
+function fromToText(span: Troubled["lost"]): string {
   return span === undefined ? "" : ` from ${momentText(span.from)} to ${momentText(span.to)}`;
 }
 
@@ -123,7 +123,7 @@ function gapText([, count = "", last = "", cause = "down", from, to, more = ""]:
   | string
   | undefined
 )[]): string {
-  const span = from === undefined || to === undefined ? "" : spanText({ from, to });
+  const span = from === undefined || to === undefined ? "" : fromToText({ from, to });
   const periods = count === "1" ? "1 period" : `${count} periods`;
   return `${periods} up to ${momentText(last)}: ${reasonText(cause)}${span}${more}`;
 }

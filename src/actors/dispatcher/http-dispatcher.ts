@@ -2,11 +2,9 @@
  * The runner of requests. Made ready means: secrets are read, the name is looked up, every address is judged. GO sends it,
  * once. A request lives and dies with the daemon: there is none of an earlier one to adopt, and none is ever sent again.
  */
-
-import { endpointName } from "../../core/base/endpoint-name.js";
-import { messageOf } from "../../core/base/errors/message.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import { isHeaderValue } from "../../core/job/http-reader.js";
 import { isPast } from "../../core/period/lateness.js";
 import type { Ending } from "../../core/state/ending.js";
@@ -60,7 +58,7 @@ class HttpDispatcher implements Dispatcher {
   readonly #resolver: Resolver;
   readonly #tls = new TlsProfiles();
   /** null: there was no request yet. */
-  #lines: Promise<Lines | Error> | null = null;
+  #lines: Promise<Result<Lines, string>> | null = null;
   readonly #admission = new Admission(SETTINGS_DEFAULTS.http);
   readonly #held = new Map<string, Held>();
   readonly #listeners = new Set<(event: RunnerEvent) => void>();
@@ -87,18 +85,18 @@ class HttpDispatcher implements Dispatcher {
     const tls = await this.#tls.read(request.target.tls);
     if (!tls.ok) return tls;
     if (this.#isClosed) return err(CLOSED);
-    this.#lines ??= Lines.open(this.#clock).catch(notLoaded);
+    this.#lines ??= Lines.open(this.#clock);
     const lines = await this.#lines;
-    if (lines instanceof Error) {
+    if (!lines.ok) {
       this.#lines = null;
-      return err({ code: "launcher-unavailable", message: `what sends requests cannot be loaded: ${lines.message}` });
+      return err({ code: "launcher-unavailable", message: `what sends requests cannot be loaded: ${lines.error}` });
     }
     if (this.#isClosed) return err(CLOSED);
     const { attemptId } = request;
     if (this.#held.has(attemptId)) throw new Error(`invariant broken: attempt ${attemptId} exists already`);
     const place = { url, addresses: admitted.value, tlsKey: tls.value.key, context: tls.value.context };
     const prepared = { request, ...read.value, dnsMs };
-    this.#held.set(attemptId, { lines, prepared, place, phase: "armed", goMs: fromMs, exchange: null });
+    this.#held.set(attemptId, { lines: lines.value, prepared, place, phase: "armed", goMs: fromMs, exchange: null });
     return ok({ attemptId, holder: { kind: "request", pid: this.#pid } });
   }
 
@@ -149,7 +147,7 @@ class HttpDispatcher implements Dispatcher {
     }
     this.#held.clear();
     const lines = await this.#lines;
-    if (lines instanceof Lines) lines.close();
+    if (lines?.ok === true) lines.value.close();
   }
 
   #send(attemptId: string, held: Held, latestAt: EpochMs): void {
@@ -206,10 +204,6 @@ class HttpDispatcher implements Dispatcher {
 /** Tenants have endpoints; everything else is the host's own. */
 function laneOf({ prepared, place }: Held): Lane {
   return { owner: endpointName(prepared.request.identity)?.tenant ?? null, origin: place.url.origin };
-}
-
-function notLoaded(cause: unknown): Error {
-  return new Error(messageOf(cause));
 }
 
 const CLOSED: ArmFailure = { code: "launcher-unavailable", message: "the daemon is stopping" };

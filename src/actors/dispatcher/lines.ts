@@ -6,6 +6,8 @@
 import { connect, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext } from "node:tls";
 import type { Client } from "undici";
+import { messageOf } from "../../core/base/errors/message.js";
+import { err, ok, type Result } from "../../core/base/result.js";
 import type { Clock, Timer } from "../clock.js";
 import { DISPATCHER_LIMITS } from "./limits.js";
 
@@ -161,9 +163,14 @@ export class Lines {
     this.#newClient = newClient;
   }
 
-  static async open(clock: Clock): Promise<Lines> {
-    const { Client: newClient } = await import("undici");
-    return new Lines(clock, newClient);
+  /** The error says why what sends requests could not be loaded. */
+  static async open(clock: Clock): Promise<Result<Lines, string>> {
+    try {
+      const { Client: newClient } = await import("undici");
+      return ok(new Lines(clock, newClient));
+    } catch (cause) {
+      return err(messageOf(cause));
+    }
   }
 
   take(place: Place): Line {

@@ -3,9 +3,8 @@
  * endpoints in one commit; nothing is kept in memory of those at rest. What was gathered and not written when the daemon died
  * is on record all the same: the ledger is read once for each endpoint after a start, behind what was counted by then.
  */
-
-import { endpointName } from "../../core/base/endpoint-name.js";
 import { type EndedRun, endedRunOf } from "../../core/endpoint/ended-run.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import { type Health, type HealthView, healthAt, NO_HEALTH, noteMissing, noteRun } from "../../core/endpoint/health.js";
 import { decodeHealth, encodeHealth } from "../../core/endpoint/health-text.js";
 import type { Ending } from "../../core/state/ending.js";

@@ -2,7 +2,7 @@
  * What tenants may use and have used. A run takes its share before anything is made ready for it, and gives it back if nothing
  * came of that. What a planner is promised costs money, and is durable before anything is sent.
  */
-import { endpointName } from "../../core/base/endpoint-name.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import {
   hasRoomForEndpoint,
   type PlannerReservation,

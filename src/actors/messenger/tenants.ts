@@ -2,7 +2,7 @@
  * Messages about endpoints are their tenant's. So many in a minute go out for each, over all the places that its endpoints
  * name: nobody can make a host send more, by however many addresses.
  */
-import { endpointName } from "../../core/base/endpoint-name.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import type { Message } from "../../core/notify/notice.js";
 import { type EpochMs, MINUTE_MS } from "../../core/time/instant.js";
 

@@ -3,9 +3,8 @@
  * whoever takes it has it alone, until he says how it ended or his time is over. What a worker was given is never laid down
  * again, and like every request it lives and dies with the daemon.
  */
-
-import { DEFAULT_TENANT, endpointName } from "../../core/base/endpoint-name.js";
 import { err, ok, type Result } from "../../core/base/result.js";
+import { DEFAULT_TENANT, endpointName } from "../../core/endpoint/endpoint-name.js";
 import { isInStatuses } from "../../core/job/status-reader.js";
 import { isPast } from "../../core/period/lateness.js";
 import type { Ending, Timings } from "../../core/state/ending.js";

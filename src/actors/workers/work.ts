@@ -1,6 +1,6 @@
 /** What a worker is given of a run that it carries out, and what it says of it; and where it comes for that. */
 import { z } from "zod";
-import { ENDPOINT_ID, endpointName, JOB_ID } from "../../core/base/endpoint-name.js";
+import { ENDPOINT_ID, endpointName, JOB_ID } from "../../core/endpoint/endpoint-name.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";
 import { headersOf } from "../dispatcher/message.js";
 import type { RequestArm } from "../dispatcher/port.js";

@@ -1,7 +1,7 @@
 /** Who asks, and whether they may. */
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../actors/clock.js";
-import { DEFAULT_TENANT } from "../../core/base/endpoint-name.js";
+import { DEFAULT_TENANT } from "../../core/endpoint/endpoint-name.js";
 import { type Rate, standingOf, storedKey } from "../../operations/keys/record.js";
 import { isKeyOf, keyIdOf } from "../../operations/keys/secret.js";
 import { type Operation, SCOPE_FOR } from "../../operations/operation.js";

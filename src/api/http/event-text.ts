@@ -3,8 +3,8 @@
  * its processes, its nodes and what stands in the messages of its own trouble.
  */
 import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
-import { endpointName } from "../../core/base/endpoint-name.js";
 import { ERRORS } from "../../core/base/errors/registry.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import { formatInstant } from "../../core/time/instant.js";
 import { camelCase } from "../form/told.js";
 

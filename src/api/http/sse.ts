@@ -5,7 +5,7 @@
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../actors/clock.js";
 import { SUPERVISOR_EVENTS, type SupervisorEvent } from "../../actors/supervisor/write/events.js";
-import { endpointName } from "../../core/base/endpoint-name.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import { matchesGlob } from "../../core/job/identity-glob.js";
 import { isGone } from "./answer.js";
 import { Attention, nobodyElse } from "./attention.js";

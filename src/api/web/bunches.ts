@@ -2,7 +2,7 @@
  * Names of what has changed since it was told last, for each of those who are told: the host, which sees everything, and
  * tenants, each of which sees its own. Of many it is kept that they are many.
  */
-import { endpointName } from "../../core/base/endpoint-name.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 
 /** Names of a bunch; of more the page is told that much. */
 export const MOST_NAMES = 200;

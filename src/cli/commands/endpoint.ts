@@ -1,5 +1,5 @@
 /** `kron endpoint`: requests that are scheduled, made and changed while the daemon runs. */
-import { endpointIdentity } from "../../core/base/endpoint-name.js";
+import { endpointIdentity } from "../../core/endpoint/endpoint-name.js";
 import type { EndpointAnswer, JobAnswer } from "../../operations/endpoints/shapes.js";
 import { countArg, outputForm, type ParsedArgs } from "../args.js";
 import { type Applied, applied, appliedText, publishedApplied, writesSecretIn } from "../endpoints/changes.js";

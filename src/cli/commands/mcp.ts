@@ -3,7 +3,7 @@ import { systemClock } from "../../actors/clock.js";
 import { LineTransport } from "../../api/mcp/lines.js";
 import { serverFor } from "../../api/mcp/server.js";
 import { surfaceOf } from "../../api/mcp/surface.js";
-import { DEFAULT_TENANT } from "../../core/base/endpoint-name.js";
+import { DEFAULT_TENANT } from "../../core/endpoint/endpoint-name.js";
 import type { Operation } from "../../operations/operation.js";
 import { OPERATIONS } from "../../operations/registry.js";
 import { tenantName } from "../../operations/tenant.js";

@@ -2,7 +2,7 @@
  * What people call jobs and endpoints, as the daemon finds them: by id, by the name of a job, or as JOB/ENDPOINT. Names may
  * have slashes in them; where that leaves a choice, it is not made here.
  */
-import { ENDPOINT_ID, JOB_ID } from "../../core/base/endpoint-name.js";
+import { ENDPOINT_ID, JOB_ID } from "../../core/endpoint/endpoint-name.js";
 import { nearest } from "../../core/job/suggest.js";
 import { ControlError } from "../../krond/control/client.js";
 import type { EndpointAnswer, JobAnswer } from "../../operations/endpoints/shapes.js";

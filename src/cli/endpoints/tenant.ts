@@ -1,8 +1,7 @@
 /** Asking a daemon about what is of a tenant. */
-
-import { DEFAULT_TENANT } from "../../core/base/endpoint-name.js";
 import type { Fields } from "../../core/base/fields.js";
 import type { Problem } from "../../core/base/problem.js";
+import { DEFAULT_TENANT } from "../../core/endpoint/endpoint-name.js";
 import { type ControlClient, ControlError } from "../../krond/control/client.js";
 import type { OperationRequest } from "../../operations/registry.js";
 import type { ParsedArgs } from "../args.js";

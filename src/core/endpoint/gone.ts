@@ -3,8 +3,8 @@
  * the last of them has gone nobody asks for the rest any more: an endpoint never comes back under the number that it had.
  */
 
-import { type EndpointName, endpointIdentity, endpointName } from "../base/endpoint-name.js";
 import type { EpochMs } from "../time/instant.js";
+import { type EndpointName, endpointIdentity, endpointName } from "./endpoint-name.js";
 
 export const GONE = "gone/";
 const DIGITS = 15;

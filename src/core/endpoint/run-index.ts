@@ -2,11 +2,10 @@
  * How runs are found by tenant, by how they ended and by time: the ledger knows them by their endpoint alone. The name of such
  * an entry says where the record lies, and the entry holds nothing else. It is written with the record and goes with it.
  */
-
-import { endpointIdentity, endpointName } from "../base/endpoint-name.js";
 import type { EpochMs } from "../time/instant.js";
 import { readLedgerEntry } from "../why/records.js";
 import { type EndedResult, endedResultOf } from "./ended-run.js";
+import { endpointIdentity, endpointName } from "./endpoint-name.js";
 
 /** The last instant that there is: counted back from it, names sort from the newest to the oldest. */
 const LAST_INSTANT = 253_402_300_799_999;

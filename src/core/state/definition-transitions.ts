@@ -1,5 +1,5 @@
 /** The transitions that come from people: a definition seen, changed or removed, a pause, a rewind. They start nothing. */
-import { endpointName } from "../base/endpoint-name.js";
+import { isEndpoint } from "../base/identity.js";
 import { type CompiledRule, hasPeriods } from "../decision/model.js";
 import { KRON } from "../governor/author.js";
 import { EVALUATION_AHEAD_MS, slotsAhead } from "../period/policy.js";
@@ -30,7 +30,7 @@ export interface Birth {
 /** S14: the pace of an endpoint counts from the very instant it was made at: those made one by one are not due at once. */
 export function birthBy(compiled: CompiledRule, now: EpochMs): Birth {
   const { rule, isReboot } = compiled;
-  const isExact = !hasPeriods(compiled) && endpointName(rule.identity) !== null;
+  const isExact = !hasPeriods(compiled) && isEndpoint(rule.identity);
   return { isReboot, at: isExact ? now : floorToSecond(now) };
 }
 

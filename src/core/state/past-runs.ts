@@ -9,7 +9,7 @@ export function isRun({ Outcome, StartedAt }: HistoryEntry): boolean {
   return Outcome === "executed" && StartedAt !== undefined;
 }
 
-/** null: not known. A document has whole seconds, but for how long a request took. */
+/** null: not known. A document has whole seconds between them, but for how long a request took. */
 export interface RunTimes {
   readonly durationMs: number | null;
   /** From the second that was chosen for it until it began. */

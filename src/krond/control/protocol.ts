@@ -1,8 +1,8 @@
 /** What comes over the control socket, as the daemon reads it: a line is an operation and its input. */
 
 import { z } from "zod";
-import { DEFAULT_TENANT } from "../../core/base/endpoint-name.js";
 import type { Problem } from "../../core/base/problem.js";
+import { DEFAULT_TENANT } from "../../core/endpoint/endpoint-name.js";
 import { type Asked, readOperation } from "../../operations/answer.js";
 import { OperationError } from "../../operations/operation.js";
 import { tenantName } from "../../operations/tenant.js";

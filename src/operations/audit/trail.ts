@@ -2,7 +2,7 @@
  * Who has changed what, and when: one record for each change, durable before whoever asked for it is answered, and bounded by
  * age and count. A change that was refused has changed nothing, and is none.
  */
-import { endpointName } from "../../core/base/endpoint-name.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import { KRON } from "../../core/governor/author.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { ObjectWrite, StateReader } from "../../persist/store.js";

@@ -7,8 +7,8 @@
 import { z } from "zod";
 import type { ListFilter } from "../../actors/supervisor/rows/job-query.js";
 import { turnOfLoop } from "../../actors/turns.js";
-import { endpointIdentity } from "../../core/base/endpoint-name.js";
 import { jsonIn } from "../../core/base/fields.js";
+import { endpointIdentity } from "../../core/endpoint/endpoint-name.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { StateReader, StoredObject } from "../../persist/store.js";
 import { ENDPOINTS, JOBS } from "./records.js";

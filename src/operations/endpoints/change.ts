@@ -5,9 +5,9 @@
  */
 import { z } from "zod";
 import type { JobObject } from "../../actors/supervisor/write/contribution.js";
-import { type EndpointName, endpointIdentity } from "../../core/base/endpoint-name.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { type Problem, problemAt } from "../../core/base/problem.js";
+import { type EndpointName, endpointIdentity } from "../../core/endpoint/endpoint-name.js";
 import { goneKey } from "../../core/endpoint/gone.js";
 import type { KeptNotify } from "../../core/endpoint/notify.js";
 import type { QuotaLimits } from "../../core/endpoint/quota.js";

@@ -1,6 +1,6 @@
 /** Many endpoints held, let go on, or run otherwise for a while, at once: those of a job, those with a tag, or those of a job with a tag. */
 import { z } from "zod";
-import { endpointIdentity } from "../../core/base/endpoint-name.js";
+import { endpointIdentity } from "../../core/endpoint/endpoint-name.js";
 import { KRON } from "../../core/governor/author.js";
 import { HINT_KINDS } from "../../core/governor/hint.js";
 import { MINUTE_MS } from "../../core/time/instant.js";

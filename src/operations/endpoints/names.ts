@@ -1,7 +1,6 @@
 /** What people call endpoints: in lists of jobs they lie under identities of ours, which say nothing to anybody. */
-
-import { endpointName } from "../../core/base/endpoint-name.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import type { StateReader } from "../../persist/store.js";
 import type { EndpointTold } from "../shapes/job.js";
 import { readEndpoint, readJob } from "./records.js";

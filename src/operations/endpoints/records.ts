@@ -2,9 +2,9 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
-import { type EndpointName, endpointIdentity } from "../../core/base/endpoint-name.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { jsonIn } from "../../core/base/fields.js";
+import { type EndpointName, endpointIdentity } from "../../core/endpoint/endpoint-name.js";
 import { NOTIFY_KEPT } from "../../core/endpoint/notify.js";
 import { ENDPOINT_SPEC } from "../../core/endpoint/spec.js";
 import type { ObjectWrite, StateReader, StoredObject } from "../../persist/store.js";

@@ -1,7 +1,7 @@
 /** A run of an endpoint as it is told, and the id by which it is found: the name of its record, spelled so that it can be asked for. */
 
-import { endpointIdentity } from "../../core/base/endpoint-name.js";
 import { endedResultOf } from "../../core/endpoint/ended-run.js";
+import { endpointIdentity } from "../../core/endpoint/endpoint-name.js";
 import type { RunPlace } from "../../core/endpoint/run-index.js";
 import type { Ending } from "../../core/state/ending.js";
 import { type EpochMs, formatInstant } from "../../core/time/instant.js";

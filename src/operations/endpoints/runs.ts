@@ -1,7 +1,7 @@
 /** Runs of endpoints: of one, across a tenant, or one alone, as the ledger has them. */
 import { z } from "zod";
-import { endpointName } from "../../core/base/endpoint-name.js";
 import { type EndedResult, endedResultOf, RUN_RESULTS } from "../../core/endpoint/ended-run.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import { placeOfRun, type RunPlace, runKeyAt, runsBefore, runsOf } from "../../core/endpoint/run-index.js";
 import { type Hint, hintText } from "../../core/governor/hint.js";
 import { isSuccess } from "../../core/state/ending.js";

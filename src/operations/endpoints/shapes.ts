@@ -1,7 +1,7 @@
 /** Jobs, endpoints and runs of tenants as they are told: instants as they are written, RFC 3339. */
 import { z } from "zod";
-import { ENDPOINT_ID, JOB_ID } from "../../core/base/endpoint-name.js";
 import { RUN_RESULTS } from "../../core/endpoint/ended-run.js";
+import { ENDPOINT_ID, JOB_ID } from "../../core/endpoint/endpoint-name.js";
 import { NOTIFY_TOLD } from "../../core/endpoint/notify.js";
 import { ENDPOINT_FIELDS } from "../../core/endpoint/spec.js";
 import { REHEARSED } from "../rehearsal.js";

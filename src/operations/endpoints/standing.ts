@@ -1,6 +1,6 @@
 /** What may be done to one endpoint beside changing it: hold it, or let it run otherwise for a while. */
 import { z } from "zod";
-import { endpointIdentity } from "../../core/base/endpoint-name.js";
+import { endpointIdentity } from "../../core/endpoint/endpoint-name.js";
 import { HINT_KINDS } from "../../core/governor/hint.js";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../../core/time/instant.js";
 import { type Caller, OperationError, tenantOperation } from "../operation.js";

@@ -1,7 +1,7 @@
 /** The tenants of a host: whoever has a job, a limit or a key. They are not made; they are there as soon as something is theirs. */
 import { z } from "zod";
-import { DEFAULT_TENANT } from "../../core/base/endpoint-name.js";
 import { fieldsIn } from "../../core/base/fields.js";
+import { DEFAULT_TENANT } from "../../core/endpoint/endpoint-name.js";
 import type { StateReader } from "../../persist/store.js";
 import { KEYS_PREFIX } from "../keys/record.js";
 import { daemonOperation } from "../operation.js";

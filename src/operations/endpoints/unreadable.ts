@@ -2,9 +2,8 @@
  * Endpoints whose record cannot be read. What they run by is on record beside it, so that they run on; they can be held and
  * taken out all the same, which is the way out.
  */
-
-import type { EndpointName } from "../../core/base/endpoint-name.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
+import type { EndpointName } from "../../core/endpoint/endpoint-name.js";
 import type { StateReader } from "../../persist/store.js";
 import { membersOfAll, namesOf, pagesUnder } from "./records.js";
 

@@ -4,6 +4,7 @@ import type { LostTime } from "../../core/period/cause.js";
 import { formatSecond, instantOrNull } from "../../core/time/instant.js";
 import { readLedgerEntry } from "../../core/why/records.js";
 import type { StateReader } from "../../persist/store.js";
+import type { NowAnswer } from "../shapes/now.js";
 
 /** Of a period that nobody could look at. */
 const LOST: readonly string[] = ["down", "stalled", "clock_jump", "paused"] satisfies LostTime["cause"][];
@@ -11,9 +12,7 @@ const LOST: readonly string[] = ["down", "stalled", "clock_jump", "paused"] sati
 /** What is on record of one period: its outcome, its run, and what was noted of it. */
 const RECORDS = 8;
 
-interface Lost {
-  readonly lost?: { readonly from: string; readonly to: string };
-}
+type Lost = Pick<NowAnswer["problems"][number], "lost">;
 
 export async function withLostTime(
   reader: Pick<StateReader, "ledgerLatest">,

@@ -2,7 +2,7 @@
 import type { Clock } from "../../actors/clock.js";
 import type { SupervisorEvent } from "../../actors/supervisor/write/events.js";
 import { type RoomBounds, WaitingRoom } from "../../actors/waiting-room.js";
-import { endpointName } from "../../core/base/endpoint-name.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 
 /** Each of them keeps a connection of the API, which has 256 for all who wait and all who do not. */
 export const RUN_WAITS: RoomBounds = { ofTenant: 64, ofAll: 64 };

@@ -2,7 +2,7 @@
  * One look at an endpoint: what it is about, what the planner proposes, what becomes of it. Trying it ends before the record;
  * the daemon's own look writes down what is proposed before it carries it out, in the same way as a person's wish.
  */
-import { endpointName } from "../../core/base/endpoint-name.js";
+import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import { type EpochMs, MINUTE_MS } from "../../core/time/instant.js";
 import { hasEvidence } from "../../planner/evidence.js";
 import { PLANNER_LIMITS } from "../../planner/limits.js";

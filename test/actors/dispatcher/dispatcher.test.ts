@@ -5,7 +5,7 @@ import * as path from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { Lines } from "../../../src/actors/dispatcher/lines.js";
 import { SecretBox } from "../../../src/actors/dispatcher/seal.js";
-import { ok } from "../../../src/core/base/result.js";
+import { err, ok } from "../../../src/core/base/result.js";
 import type { RawJob } from "../../../src/core/job/shape.js";
 import { type Ending, endingFields, readEnding } from "../../../src/core/state/ending.js";
 import { requestArm, testDispatchers } from "../../support/requests.js";
@@ -236,7 +236,7 @@ describe("R14: connections that are used again", () => {
   test("what sends requests cannot be loaded: the start fails with that, and the next one tries anew", async () => {
     const wild = await server(WELL);
     const requests = dispatcher();
-    vi.spyOn(Lines, "open").mockRejectedValueOnce(new Error("too many open files"));
+    vi.spyOn(Lines, "open").mockResolvedValueOnce(err("too many open files"));
     expect(await requests.port.arm(requestArm({ url: wild.url }))).toMatchObject({
       ok: false,
       error: { code: "launcher-unavailable", message: "what sends requests cannot be loaded: too many open files" },

@@ -1,6 +1,6 @@
 /** What it takes to find endpoints by what their people call them, and for how long what was found holds. */
 import { describe, expect, test } from "vitest";
-import { endpointName } from "../../../src/core/base/endpoint-name.js";
+import { endpointName } from "../../../src/core/endpoint/endpoint-name.js";
 import { withCalled } from "../../../src/operations/endpoints/called.js";
 import { endpointKey, jobKey } from "../../../src/operations/endpoints/records.js";
 import type { StateReader, StoredObject } from "../../../src/persist/store.js";

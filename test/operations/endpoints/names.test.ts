@@ -1,6 +1,6 @@
 /** Endpoints in lists of jobs: under the names that their people gave them. */
 import { expect, test } from "vitest";
-import { endpointIdentity } from "../../../src/core/base/endpoint-name.js";
+import { endpointIdentity } from "../../../src/core/endpoint/endpoint-name.js";
 import { LIST_ENDPOINTS } from "../../../src/operations/endpoints/endpoints.js";
 import { endpointKey } from "../../../src/operations/endpoints/records.js";
 import { FORECAST } from "../../../src/operations/forecast/forecast.js";

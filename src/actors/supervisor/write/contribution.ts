@@ -2,12 +2,11 @@
  * What a step changes, as it goes into a commit and is told afterwards: one document, the ledger's records, the facts.
  * Pure, and the only place where that is composed, whether the step is taken now or on paper.
  */
-
-import { endpointName } from "../../../core/base/endpoint-name.js";
 import { isEndpoint } from "../../../core/base/identity.js";
 import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.js";
 import type { RecordVersions } from "../../../core/decision/record.js";
 import { endedResultOf } from "../../../core/endpoint/ended-run.js";
+import { endpointName } from "../../../core/endpoint/endpoint-name.js";
 import { runKeyAt } from "../../../core/endpoint/run-index.js";
 import { type ActiveState, activeStates, isSameRun, keyOf, type StateDocument } from "../../../core/state/document.js";
 import type { LedgerFact } from "../../../core/state/facts.js";

@@ -1,7 +1,7 @@
 /**
  * Facts as ledger records (S36). The kind and the instant are a record's key, so writing a fact again changes nothing and
- * the end of a run replaces the record of its start. The key has the instant as it is, what is written has whole seconds
- * (S1).
+ * the end of a run replaces the record of its start. The key has the instant as it is, what is written has whole seconds,
+ * those of a run of a slot whole seconds after it (S1, S40).
  */
 import { decide } from "../../../core/decision/decide.js";
 import type { CompiledRule, DecisionRecord } from "../../../core/decision/model.js";
