@@ -3,6 +3,7 @@ import type { EndedRunStatus, JobStatus } from "../../src/actors/supervisor/port
 import { listColumns } from "../../src/cli/list/columns.js";
 import { outcomeText } from "../../src/cli/outcome-text.js";
 import { FittedTable } from "../../src/cli/table.js";
+import { compareNames } from "../../src/core/base/identity.js";
 import { type Ending, readEnding, resultOf } from "../../src/core/state/ending.js";
 import { inOrder, type Sort } from "../../src/operations/jobs/order.js";
 
@@ -149,5 +150,21 @@ describe("the order of a list", () => {
     })();
     const { rows: found, total } = await inOrder(pages, sort, 2);
     expect([found.map(({ identity }) => identity), total]).toEqual([expected.slice(0, 2), 3]);
+  });
+
+  test("whoever lists them: by the second, and then by the bytes of the name", async () => {
+    const [first, second] = ["2026-03-01T13:00:00.750Z", "2026-03-01T13:00:00Z"];
+    const names = ["\u{1f600}", "b", "\uff21", "a"];
+    const equal = names.map((name, at) => status(name, { nextChosenTime: at % 2 === 0 ? first : second }));
+    for (const isReversed of [false, true]) {
+      const pages = (async function* () {
+        yield [...equal];
+      })();
+      const { rows: found } = await inOrder(pages, "next", 4, isReversed);
+      expect(found.map(({ identity }) => identity)).toEqual(["a", "b", "\uff21", "\u{1f600}"]);
+    }
+    expect([...names].sort(compareNames)).toEqual(
+      [...names].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))),
+    );
   });
 });

@@ -2,6 +2,7 @@
  * Lists of jobs, whoever looks after them: of what this node has from its supervisors, of the rest from the nodes that have it,
  * merged as they are asked for. What no node looks after stands in the store.
  */
+import { compareNames } from "../../core/base/identity.js";
 import { SECOND_MS } from "../../core/time/instant.js";
 import type { ClusterMember, NodeFacts, ShardHolder } from "../../persist/cluster.js";
 import type { Clock } from "../clock.js";
@@ -10,7 +11,7 @@ import type { Attendance } from "./attendance.js";
 import * as commands from "./commands.js";
 import type { Mailbox } from "./mailbox.js";
 import { type Membership, nameOf } from "./membership.js";
-import { compareNames, findIn, type JobSource } from "./merged-jobs.js";
+import { findIn, type JobSource } from "./merged-jobs.js";
 import type { UnservedJobs } from "./unserved-jobs.js";
 
 const QUESTION_WITHIN_MS = 3 * SECOND_MS;

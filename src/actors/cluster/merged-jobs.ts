@@ -3,9 +3,9 @@
  * stretches are merged. No more is asked of anybody than one page is likely to need.
  */
 import { KronError } from "../../core/base/errors/kron-error.js";
+import { compareNames } from "../../core/base/identity.js";
 import type { JobPage, JobQuery, JobStatus } from "../supervisor/port.js";
-import type { ListOrder } from "../supervisor/rows/job-query.js";
-import { rowKey } from "../supervisor/rows/job-question.js";
+import { type Compare, comparisonOf } from "../supervisor/rows/job-order.js";
 
 export interface JobSource {
   /** As people are told, should it not answer. */
@@ -22,8 +22,6 @@ const LEAST_ROWS = 8;
 const MOST_ROWS = 500;
 /** Stretches asked of one source for one page: jobs with a tag may be far apart, and whoever asks goes on behind `next`. */
 const MOST_STRETCHES = 64;
-
-type Compare = (one: JobStatus, other: JobStatus) => number;
 
 /** What one source has told and was not taken yet. */
 class Stream {
@@ -141,18 +139,4 @@ function nextOf(streams: readonly Stream[], rows: readonly JobStatus[], after: s
   const looked = stuck.flatMap(({ through }) => through ?? []).sort(compareNames);
   const [least = null] = looked;
   return least !== null && (shown === null || compareNames(least, shown) > 0) ? least : shown;
-}
-
-export function comparisonOf(order: ListOrder): Compare {
-  const { sort, isReversed } = order;
-  if (sort === "name") {
-    const turned = isReversed ? -1 : 1;
-    return (one, other) => compareNames(one.identity, other.identity) * turned;
-  }
-  return (one, other) => rowKey(one, order) - rowKey(other, order) || compareNames(one.identity, other.identity);
-}
-
-/** As bytes, which is how every supervisor sorts them. */
-export function compareNames(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

@@ -2,6 +2,7 @@
  * Jobs that are wanted and that no node looks after now: nobody serves their pool, or their shard is on its way. They are read
  * from the store each time that somebody asks; what runs of them nobody knows then but by the record.
  */
+import { compareNames } from "../../core/base/identity.js";
 import { storedDefinition } from "../../core/job/stored.js";
 import { newDocument, type StateDocument } from "../../core/state/document.js";
 import { parseDocument } from "../../core/state/parse.js";
@@ -11,10 +12,11 @@ import { documentKey } from "../../persist/keys.js";
 import type { Clock } from "../clock.js";
 import type { JobPage, JobQuery, JobStatus } from "../supervisor/port.js";
 import { isTagged, wantedBy } from "../supervisor/rows/job-filter.js";
+import { comparisonOf } from "../supervisor/rows/job-order.js";
 import { recordedStatus } from "../supervisor/rows/recorded-status.js";
 import { placeholderDefinition } from "../supervisor/start/last-version.js";
 import { nameOf } from "./membership.js";
-import { compareNames, comparisonOf, type JobSource } from "./merged-jobs.js";
+import type { JobSource } from "./merged-jobs.js";
 
 /** Read with one statement. */
 const READ_AT_ONCE = 500;

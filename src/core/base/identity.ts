@@ -10,6 +10,21 @@ export function isEndpoint(identity: string): boolean {
   return identity.startsWith("endpoint:");
 }
 
+/** As the bytes of their UTF-8 are ordered, which is how every list of jobs is. */
+export function compareNames(one: string, other: string): number {
+  const length = Math.min(one.length, other.length);
+  for (let at = 0; at < length; at++) {
+    const [left, right] = [one.charCodeAt(at), other.charCodeAt(at)];
+    if (left !== right) return placeOf(left) - placeOf(right);
+  }
+  return one.length - other.length;
+}
+
+/** Halves of surrogate pairs stand for characters behind all others. */
+function placeOf(code: number): number {
+  return code < 0xd8_00 ? code : code < 0xe0_00 ? code + 0x1_00_00 : code;
+}
+
 /** Control characters, and halves of surrogate pairs, which UTF-8 cannot express. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}]/u;
 const PLAIN = /^[\x20-\x7e]{1,170}$/;

@@ -1,7 +1,7 @@
 /**
  * A job at a glance: what a list is filtered and sorted by, without a text among it. Its status says the same at length;
  * what a job has next and how its runs went is worked out here for both. Three numbers hold a glance: that is what an index of
- * a million jobs keeps of each.
+ * a million jobs is told of each.
  */
 import { coarseLength } from "../base/coarse.js";
 import type { CompiledRule } from "../decision/model.js";
@@ -195,11 +195,12 @@ export function packGlance(glance: Glance): PackedGlance {
     ((outcome === "" ? 0 : OUTCOMES.indexOf(outcome) + 1) << OUTCOME_SHIFT) |
     ((result === null ? 0 : RESULTS.indexOf(result) + 1) << RESULT_SHIFT) |
     (Math.min(failures, MOST_FAILURES) << FAILURES_SHIFT);
-  return { second: secondOf(pausedUntilAt ?? nextAt), marks: marks >>> 0, lengths };
+  const shownFrom = pausedUntilAt ?? nextAt;
+  return { second: shownFrom === null ? 0 : secondAt(shownFrom), marks: marks >>> 0, lengths };
 }
 
-function secondOf(at: EpochMs | null): number {
-  return at === null ? 0 : Math.min(FAR, Math.max(1, Math.floor(at / SECOND_MS)));
+export function secondAt(at: EpochMs): number {
+  return Math.min(FAR, Math.max(1, Math.floor(at / SECOND_MS)));
 }
 
 export function failuresIn(marks: number): number {

@@ -1,23 +1,15 @@
 /** Jobs in another order than that of their names: for that all of them have to be seen first. */
 import type { JobStatus } from "../../actors/supervisor/port.js";
-import { coarseLength, UNKNOWN_LENGTH } from "../../core/base/coarse.js";
-import { instantOrNull } from "../../core/time/instant.js";
+import { type Compare, comparisonOf } from "../../actors/supervisor/rows/job-order.js";
+import { compareNames } from "../../core/base/identity.js";
+import { type EpochMs, instantOrNull } from "../../core/time/instant.js";
 
+/** Those of a daemon's index, and one for which every job has to be read. */
 export const SORTS = ["name", "next", "last", "duration", "lateness", "failures"] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** Rows beyond those that are wanted, before the rest is dropped. */
 const SPARE_ROWS = 20_000;
-
-/** What is smallest comes first; null: nothing is known of it, and it comes last. */
-const KEYS: Readonly<Record<Sort, (row: JobStatus) => number | null>> = {
-  name: () => 0,
-  next: ({ nextChosenTime }) => instantOrNull(nextChosenTime),
-  last: ({ lastRun }) => negative(instantOrNull(lastRun?.endedAt)),
-  duration: ({ lastRun }) => lengthKey(lastRun?.durationMs),
-  lateness: ({ lastRun }) => lengthKey(lastRun?.lateMs),
-  failures: ({ failures }) => -failures,
-};
 
 interface Ordered {
   readonly rows: readonly JobStatus[];
@@ -25,7 +17,7 @@ interface Ordered {
   readonly total: number;
 }
 
-/** The first `wanted` in that order, or the other way round; equal ones stay in the order of their names. */
+/** The first `wanted` in that order, or the other way round; what has never run, or has no next run, is last either way. */
 export async function inOrder(
   pages: AsyncIterable<readonly JobStatus[]>,
   sort: Sort,
@@ -43,23 +35,16 @@ export async function inOrder(
   return { rows: rows.sort(byKey).slice(0, wanted), total };
 }
 
-function comparison(sort: Sort, isReversed: boolean): (one: JobStatus, other: JobStatus) => number {
-  const key = KEYS[sort];
+function comparison(sort: Sort, isReversed: boolean): Compare {
+  if (sort !== "last") return comparisonOf({ sort, isReversed });
   const turned = isReversed ? -1 : 1;
-  const byName = sort === "name" ? turned : 1;
   return (one, other) => {
-    const [left, right] = [key(one), key(other)];
-    if (left !== right) return left === null ? 1 : right === null ? -1 : (left - right) * turned;
-    return one.identity < other.identity ? -byName : byName;
+    const [left, right] = [endedAt(one), endedAt(other)];
+    if (left === right) return compareNames(one.identity, other.identity);
+    return left === null ? 1 : right === null ? -1 : (right - left) * turned;
   };
 }
 
-/** As the daemon orders them by itself. A daemon of an earlier version tells no times. */
-function lengthKey(ms: number | null | undefined): number | null {
-  const length = coarseLength(ms ?? null);
-  return length === UNKNOWN_LENGTH ? null : -length;
-}
-
-function negative(value: number | null): number | null {
-  return value === null ? null : -value;
+function endedAt({ lastRun }: JobStatus): EpochMs | null {
+  return instantOrNull(lastRun?.endedAt);
 }

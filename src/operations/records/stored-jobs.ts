@@ -1,6 +1,7 @@
 /** The jobs of a store, looked for while no daemon runs: the same question, answered by looking at each of them. */
 import type { JobPage, JobQuery, JobStatus } from "../../actors/supervisor/port.js";
 import type { KronError } from "../../core/base/errors/kron-error.js";
+import { compareNames } from "../../core/base/identity.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import type { StateReader } from "../../persist/store.js";
 import { ListJudge } from "../jobs/list-judge.js";
@@ -27,7 +28,7 @@ export class StoredJobs {
     const offset = isCursor ? 0 : from.offset;
     let before = 0;
     const pages = this.#wanted(judge, (row) => {
-      const isBehind = after === null || row.identity > after;
+      const isBehind = after === null || compareNames(row.identity, after) > 0;
       if (!isBehind) before += 1;
       return isBehind;
     });

@@ -1,25 +1,31 @@
 /**
- * What lists are searched and sorted by, of every job, in twelve bytes each: its standing, what became of it last, whether it
- * runs, how often it failed in a row, when it is due next, and how long its newest run took and how late it began, which
- * share four of them. It is kept true by every look at a job, which is where its row
- * learns what it waits for; what the clock alone makes untrue can be told by what is here, and is read from its document
- * then (`JobQuestion`). The names lie in the arena of `IdentityIndex`.
+ * What lists are searched and sorted by, of every job, in eight bytes each: its standing, what became of it last, whether it
+ * runs, how often it failed in a row, and how long its newest run took and how late it began, which share four of them.
+ * When it is due next is told by what it waits for (`WakeTimes`). It is kept true by every look at a job, which is where its
+ * row learns that; what the clock alone makes untrue can be told by what is here, and is read from its document then
+ * (`JobQuestion`). The names lie in the arena of `IdentityIndex`.
  */
 import type { PackedGlance } from "../../../core/restart/glance.js";
 import type { TimelineHandle } from "../../timeline.js";
 import { copied } from "../../typed-arrays.js";
+import type { WakeTimes } from "./wake-times.js";
 
-const FIRST_CAPACITY = 16;
 const UNSEEN: PackedGlance = { second: 0, marks: 0, lengths: 0 };
 
 export class JobIndex {
-  #seconds = new Uint32Array(FIRST_CAPACITY);
+  readonly #times: WakeTimes;
   /** 0: nobody has looked at the job yet. */
-  #marks = new Uint32Array(FIRST_CAPACITY);
-  #lengths = new Uint32Array(FIRST_CAPACITY);
+  #marks: Uint32Array;
+  #lengths: Uint32Array;
   #changes = 0;
   /** Jobs that are being read, and of which nothing was told since. */
   readonly #readings = new Set<TimelineHandle>();
+
+  constructor(times: WakeTimes, capacity: number) {
+    this.#times = times;
+    this.#marks = new Uint32Array(capacity);
+    this.#lengths = new Uint32Array(capacity);
+  }
 
   /** Another number whenever anything has changed. */
   get revision(): number {
@@ -27,11 +33,11 @@ export class JobIndex {
   }
 
   get byteLength(): number {
-    return this.#seconds.byteLength + this.#marks.byteLength + this.#lengths.byteLength;
+    return this.#marks.byteLength + this.#lengths.byteLength;
   }
 
   secondOf(handle: TimelineHandle): number {
-    return this.#seconds[handle] as number;
+    return this.#times.secondOf(handle);
   }
 
   marksOf(handle: TimelineHandle): number {
@@ -68,13 +74,12 @@ export class JobIndex {
   }
 
   growTo(capacity: number): void {
-    this.#seconds = copied(this.#seconds, new Uint32Array(capacity));
     this.#marks = copied(this.#marks, new Uint32Array(capacity));
     this.#lengths = copied(this.#lengths, new Uint32Array(capacity));
   }
 
   #put(handle: TimelineHandle, { second, marks, lengths }: PackedGlance): void {
-    this.#seconds[handle] = second;
+    this.#times.setSecond(handle, second);
     this.#marks[handle] = marks;
     this.#lengths[handle] = lengths;
     this.#readings.delete(handle);

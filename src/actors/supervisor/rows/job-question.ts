@@ -2,12 +2,12 @@
  * A question to the index: is this job one of those, and where is its place? Answered from numbers alone; where the clock may
  * have made them untrue, or where they do not say it, the answer is that nobody knows without reading the job.
  */
-import { coarseLength, MOST_LENGTH, UNKNOWN_LENGTH } from "../../../core/base/coarse.js";
 import { durationIn, FAR, failuresIn, latenessIn, MARK, outcomeIn } from "../../../core/restart/glance.js";
 import type { Outcome } from "../../../core/state/document.js";
-import { type EpochMs, parseInstant, SECOND_MS } from "../../../core/time/instant.js";
+import { type EpochMs, SECOND_MS } from "../../../core/time/instant.js";
 import type { TimelineHandle } from "../../timeline.js";
 import type { JobStatus } from "../port.js";
+import { failuresKey, lengthKey, nextKey, rowKey } from "./job-order.js";
 import type { ListFilter, ListOrder } from "./job-query.js";
 import type { JobRows } from "./job-rows.js";
 import { NamePart, NamePattern, type NameTest } from "./name-pattern.js";
@@ -21,10 +21,6 @@ const STANDING_BITS: Readonly<Record<JobStatus["standing"], number>> = {
   removed: 8,
 };
 const ANY_STANDING = 15;
-
-/** Keys of places, of 32 bits: nothing is behind this one. */
-const NOWHERE = 0xff_ff_ff_ff;
-const MOST_FAILURES = 0xff_ff;
 
 export class JobQuestion {
   /** From then on the clock alone may make another answer of it. */
@@ -140,30 +136,4 @@ export class JobQuestion {
     for (const name of this.#names) if (names.matches(handle, name)) return true;
     return false;
   }
-}
-
-/** Where a job stands in an order that is not that of names. */
-export function rowKey({ failures, lastRun, nextChosenTime }: JobStatus, { sort, isReversed }: ListOrder): number {
-  if (sort === "failures") return failuresKey(Math.min(failures, MOST_FAILURES), isReversed);
-  // A node of an earlier version tells no times.
-  if (sort === "duration") return lengthKey(coarseLength(lastRun?.durationMs ?? null), isReversed);
-  if (sort === "lateness") return lengthKey(coarseLength(lastRun?.lateMs ?? null), isReversed);
-  const next = parseInstant(nextChosenTime ?? "");
-  return nextKey(next.ok ? Math.min(FAR, Math.max(1, Math.floor(next.value / SECOND_MS))) : 0, isReversed);
-}
-
-/** What has failed most often is first. */
-function failuresKey(failures: number, isReversed: boolean): number {
-  return isReversed ? failures : MOST_FAILURES - failures;
-}
-
-/** The longest is first. */
-function lengthKey(length: number, isReversed: boolean): number {
-  if (length === UNKNOWN_LENGTH) return NOWHERE;
-  return isReversed ? length : MOST_LENGTH - length;
-}
-
-function nextKey(second: number, isReversed: boolean): number {
-  if (second === 0) return NOWHERE;
-  return isReversed ? FAR - second : second;
 }

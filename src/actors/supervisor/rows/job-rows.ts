@@ -8,6 +8,7 @@ import type { TimelineHandle } from "../../timeline.js";
 import { copied, grownCapacity } from "../../typed-arrays.js";
 import { IdentityIndex } from "./identity-index.js";
 import { JobIndex } from "./job-index.js";
+import { WakeTimes } from "./wake-times.js";
 
 const FIRST_CAPACITY = 16;
 const REMOVED = 1;
@@ -17,12 +18,16 @@ const UNTOLD = 4;
 export class JobRows {
   readonly names = new IdentityIndex();
   /** What lists are searched and sorted by. */
-  readonly index = new JobIndex();
+  readonly index: JobIndex;
   #liveTimes = new Float64Array(FIRST_CAPACITY);
-  #wakeTimes = new Float64Array(FIRST_CAPACITY);
+  readonly #wakeTimes = new WakeTimes(FIRST_CAPACITY);
   #contents = new Uint32Array(FIRST_CAPACITY * 2);
   #flags = new Uint8Array(FIRST_CAPACITY);
   #removedCount = 0;
+
+  constructor() {
+    this.index = new JobIndex(this.#wakeTimes, FIRST_CAPACITY);
+  }
 
   /** Jobs that are configured. */
   get presentCount(): number {
@@ -60,7 +65,7 @@ export class JobRows {
   remove(handle: TimelineHandle): void {
     if (this.isRemoved(handle)) this.#removedCount -= 1;
     this.#flags[handle] = 0;
-    this.#wakeTimes[handle] = Number.NaN;
+    this.#wakeTimes.clear(handle);
     this.index.clear(handle);
     this.names.remove(handle);
   }
@@ -81,22 +86,16 @@ export class JobRows {
 
   /** When the clock next changes something. */
   wakeAt(handle: TimelineHandle): EpochMs | null {
-    return instantOf(this.#wakeTimes[handle]);
+    return this.#wakeTimes.wakeAt(handle);
   }
 
   setWakeAt(handle: TimelineHandle, at: EpochMs | null): void {
-    this.#wakeTimes[handle] = at ?? Number.NaN;
+    this.#wakeTimes.setWakeAt(handle, at);
   }
 
   /** The earliest of all; null when nobody waits for anything. */
   firstWakeAt(): EpochMs | null {
-    let first = Number.POSITIVE_INFINITY;
-    // A plain loop over all of them takes a millisecond for a million; NaN is less than nothing.
-    for (let handle = 0; handle < this.names.handleEnd; handle++) {
-      const at = this.#wakeTimes[handle] as number;
-      if (at < first) first = at;
-    }
-    return first === Number.POSITIVE_INFINITY ? null : first;
+    return this.#wakeTimes.firstWakeAt(this.names.handleEnd);
   }
 
   contentOf(handle: TimelineHandle): ContentHash {
@@ -149,9 +148,9 @@ export class JobRows {
   #clear(handle: TimelineHandle): void {
     if (handle >= this.#flags.length) this.#growTo(handle + 1);
     this.#flags[handle] = 0;
+    this.#wakeTimes.clear(handle);
     this.index.clear(handle);
     this.#liveTimes[handle] = Number.NaN;
-    this.#wakeTimes[handle] = Number.NaN;
     this.#contents[handle * 2] = 0;
     this.#contents[handle * 2 + 1] = 0;
   }
@@ -160,7 +159,7 @@ export class JobRows {
     const capacity = grownCapacity(this.#flags.length, needed);
     this.index.growTo(capacity);
     this.#liveTimes = copied(this.#liveTimes, new Float64Array(capacity));
-    this.#wakeTimes = copied(this.#wakeTimes, new Float64Array(capacity));
+    this.#wakeTimes.growTo(capacity);
     this.#contents = copied(this.#contents, new Uint32Array(capacity * 2));
     this.#flags = copied(this.#flags, new Uint8Array(capacity));
   }

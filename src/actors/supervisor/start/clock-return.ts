@@ -68,8 +68,8 @@ export class ClockReturn {
     if (rows.isUntold(handle) || rows.isRemoved(handle)) return;
     if (!rows.hasContent(handle, contentAt(page, index))) return;
     rows.setLiveAt(handle, instantAt(page.liveAt, index));
-    rows.setWakeAt(handle, instantAt(page.wakeAt, index));
     rows.index.set(handle, glanceAt(page, index));
+    rows.setWakeAt(handle, instantAt(page.wakeAt, index));
     rows.setMustReturn(handle, false);
     this.#onResting(handle);
   }

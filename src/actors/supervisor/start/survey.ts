@@ -125,8 +125,8 @@ export class Survey {
   #rest(handle: TimelineHandle, page: PlannedPage, index: number): void {
     this.#rows.setContent(handle, contentAt(page, index));
     this.#rows.setLiveAt(handle, instantAt(page.liveAt, index));
-    this.#rows.setWakeAt(handle, instantAt(page.wakeAt, index));
     this.#rows.index.set(handle, glanceAt(page, index));
+    this.#rows.setWakeAt(handle, instantAt(page.wakeAt, index));
     this.#onResting(handle);
   }
 
