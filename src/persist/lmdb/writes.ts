@@ -141,6 +141,8 @@ export async function writeGroup(
   batches: readonly Batch[],
   arena: Arena,
 ): Promise<readonly (readonly Claim[])[]> {
+  // One group after the other: what the one before wrote is in the store.
+  arena.empty();
   const group = new Group(arena);
   const { ledger } = databases;
   const admission = admitted(batches, ({ identity, at, kind }) => ledger.doesExist(recordKey(identity, at, kind)));

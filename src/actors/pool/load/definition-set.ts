@@ -9,10 +9,13 @@ import type { JobDefinition, Target } from "../../../core/job/definition.js";
 import { IdentityIndex } from "../../supervisor/rows/identity-index.js";
 import type { WantedJobs } from "../../supervisor/start/wanted-jobs.js";
 import { copied, grownCapacity } from "../../typed-arrays.js";
-import { bytesOfColumns, type JobColumns, textBytes } from "./job-columns.js";
+import { bytesOfColumns, type JobColumns, keptColumns, textBytes } from "./job-columns.js";
 import type { Candidate, JobChunk, JobKeeper } from "./merge.js";
+import { Slabs } from "./slabs.js";
 
 const FIRST_CAPACITY = 64;
+/** Of a piece; smaller ones stay as they came. */
+const LARGE_BYTES = 1024 * 1024;
 const DECODER = new TextDecoder();
 /** Where the identity begins in a canonical text, and the byte behind it. */
 const IDENTITY_START = '{"identity":"'.length;
@@ -24,6 +27,7 @@ type ColumnChunk = JobChunk<JobColumns>;
 export class DefinitionSet implements JobKeeper<JobColumns>, WantedJobs {
   readonly #names = new IdentityIndex();
   readonly #chunks: ColumnChunk[] = [];
+  readonly #slabs = new Slabs();
   #chunkOf = new Uint32Array(FIRST_CAPACITY);
   #positionOf = new Uint32Array(FIRST_CAPACITY);
 
@@ -38,8 +42,9 @@ export class DefinitionSet implements JobKeeper<JobColumns>, WantedJobs {
   }
 
   begin(chunk: ColumnChunk): number {
-    this.#chunks.push(chunk);
-    return chunk.jobs.count;
+    const { jobs } = chunk;
+    this.#chunks.push(jobs.texts.length < LARGE_BYTES ? chunk : { ...chunk, jobs: keptColumns(jobs, this.#slabs) });
+    return jobs.count;
   }
 
   isNew(position: number): boolean {
@@ -110,7 +115,7 @@ export class DefinitionSet implements JobKeeper<JobColumns>, WantedJobs {
     for (let index = 0; index < this.size; index++) {
       const { chunk, position } = this.#at(index);
       if (identities.has(this.identityAt(index))) continue;
-      if (chunk !== last) rest.begin(chunk);
+      if (chunk !== last) rest.#chunks.push(chunk);
       last = chunk;
       rest.add(position);
     }

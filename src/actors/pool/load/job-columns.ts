@@ -4,6 +4,7 @@ import { contentHashOf } from "../../../core/job/content-hash.js";
 import { canonicalDefinitionText } from "../../../core/job/schema.js";
 import { copied, grownCapacity } from "../../typed-arrays.js";
 import { TextBytes } from "../text-bytes.js";
+import type { Slabs } from "./slabs.js";
 
 export interface JobColumns {
   readonly count: number;
@@ -69,12 +70,28 @@ export class JobColumnsBuilder {
 }
 
 export function buffersOfColumns(columns: JobColumns): ArrayBuffer[] {
-  const { texts, textEnds, contentHash, lines, columns: places, isHttp } = columns;
-  return [texts, textEnds, contentHash, lines, places, isHttp].map(({ buffer }) => buffer as ArrayBuffer);
+  return allColumns(columns).map(({ buffer }) => buffer as ArrayBuffer);
 }
 
 export function bytesOfColumns(columns: JobColumns): number {
-  return buffersOfColumns(columns).reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return allColumns(columns).reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+/** The same elsewhere. */
+export function keptColumns(columns: JobColumns, slabs: Slabs): JobColumns {
+  return {
+    count: columns.count,
+    texts: slabs.kept(columns.texts),
+    textEnds: slabs.kept(columns.textEnds),
+    contentHash: slabs.kept(columns.contentHash),
+    lines: slabs.kept(columns.lines),
+    columns: slabs.kept(columns.columns),
+    isHttp: slabs.kept(columns.isHttp),
+  };
+}
+
+function allColumns({ texts, textEnds, contentHash, lines, columns, isHttp }: JobColumns) {
+  return [texts, textEnds, contentHash, lines, columns, isHttp];
 }
 
 /** The bytes of the text at `index`. */
