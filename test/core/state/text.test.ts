@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { newDocument, type StateDocument } from "../../../src/core/state/document.js";
+import { type HistoryEntry, newDocument, type StateDocument } from "../../../src/core/state/document.js";
 import { stateFileName } from "../../../src/core/state/file-name.js";
-import { appendHistory } from "../../../src/core/state/history.js";
+import { appendHistory, keepHistoryText } from "../../../src/core/state/history.js";
 import type { Migration } from "../../../src/core/state/migrate.js";
 import { parseDocument } from "../../../src/core/state/parse.js";
 import { serialiseDocument } from "../../../src/core/state/serialise.js";
@@ -78,6 +78,68 @@ describe("text of a document", () => {
         expect(JSON.parse(text).History).toEqual(JSON.parse(JSON.stringify(document.History)));
       }),
     );
+  });
+
+  test("S30: the same text, whether the history is taken from where it was read or written anew", () => {
+    const text = fc.constantFrom(
+      "",
+      "{",
+      "}",
+      "},{",
+      '"},{"PeriodID":"x"',
+      "]",
+      "\\",
+      ',"History":[',
+      "é\u2028",
+      "null",
+    );
+    const nested = fc.constantFrom<unknown>([{ PeriodID: "x" }], { History: [] }, [], 7);
+    const entry = fc
+      .record({
+        known: fc.constantFrom(...FULL.History),
+        Reason: text,
+        PeriodID: text,
+        more: nested,
+        isPlain: fc.boolean(),
+      })
+      .map(({ known, Reason, PeriodID, more, isPlain }) =>
+        isPlain ? known : { ...known, Reason, PeriodID, ...(more === 7 ? {} : { Extra: more }) },
+      );
+    const documents = fc.record({
+      entries: fc.array(entry, { maxLength: 4 }),
+      ahead: fc.constantFrom<unknown>(undefined, { History: [FULL.History[0]] }, [',"History":[{"PeriodID":"']),
+      // How another program may have written it.
+      form: fc.constantFrom("own", "spaced", "reversed", "nulls"),
+      limit: fc.integer({ min: 0, max: 5 }),
+    });
+    const kept = { own: 0, other: 0 };
+    fc.assert(
+      fc.property(documents, ({ entries, ahead, form, limit }) => {
+        const own = { ...FULL, ActiveExecution: { ...FULL.ActiveExecution, Before: ahead }, History: entries };
+        const stored = writtenAs(form, own as StateDocument);
+        const [read, again] = [parsed(stored), parsed(stored)];
+        keepHistoryText(read.History, stored);
+        expect(serialiseDocument(read)).toBe(serialiseDocument(again));
+        const next = { ...FULL.History[0], Reason: "another" } as HistoryEntry;
+        const longer = (document: StateDocument) => ({ ...document, History: appendHistory(document, next, limit) });
+        const twice = (document: StateDocument) => serialiseDocument(longer(longer(document)));
+        expect(twice(read)).toBe(twice({ ...again, History: [...again.History] }));
+        if (form === "own" && entries.length > 1) kept.own += 1;
+        else kept.other += 1;
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(Math.min(kept.own, kept.other)).toBeGreaterThan(50);
+  });
+
+  test("what a document has of its past is not made into texts again", () => {
+    const stored = serialiseDocument({ ...FULL, History: [...FULL.History, ...FULL.History] });
+    const read = parsed(stored);
+    keepHistoryText(read.History, stored);
+    // No entry is looked at any more.
+    for (const entry of read.History)
+      Object.defineProperty(entry, "Outcome", { get: () => expect.unreachable("it was read") });
+    expect(serialiseDocument(read)).toBe(stored);
   });
 
   test("S30: byte-stable whatever the order in which fields came to be", () => {
@@ -241,3 +303,15 @@ describe("migration", () => {
     expect(stateFileName(IDENTITY)).toBe(NAME);
   });
 });
+
+function writtenAs(form: string, document: StateDocument): string {
+  const raw = JSON.parse(serialiseDocument(document));
+  if (form === "own") return serialiseDocument(document);
+  if (form === "spaced") return JSON.stringify(raw, null, 1);
+  const entries = raw.History as Record<string, unknown>[];
+  const changed = {
+    reversed: entries.map((entry) => Object.fromEntries(Object.entries(entry).reverse())),
+    nulls: entries.map((entry) => ({ ...entry, Signal: null })),
+  }[form];
+  return JSON.stringify({ ...raw, History: changed });
+}

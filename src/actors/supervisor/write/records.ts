@@ -4,6 +4,7 @@ import { KronError } from "../../../core/base/errors/kron-error.js";
 import { messageOf } from "../../../core/base/errors/message.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { newDocument, type StateDocument } from "../../../core/state/document.js";
+import { keepHistoryText } from "../../../core/state/history.js";
 import { parseDocument } from "../../../core/state/parse.js";
 import type { DocumentEntry, StateReader } from "../../../persist/store.js";
 import { type LastVersion, lastVersion, placeholderDefinition } from "../start/last-version.js";
@@ -24,7 +25,11 @@ export class Records {
     const stored = await this.#entryOf(identity);
     if (stored === undefined) return null;
     const parsed = parseDocument(stored.text, stored.key);
-    if (stored.isIntact && parsed.ok) return parsed.value;
+    if (stored.isIntact && parsed.ok) {
+      // It is about to be written again.
+      keepHistoryText(parsed.value.History, stored.text);
+      return parsed.value;
+    }
     throw unreadable(identity, parsed.ok ? "the text does not match its checksum" : parsed.error.message);
   }
 
