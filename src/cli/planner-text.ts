@@ -1,4 +1,5 @@
 /** What planners propose, in words for people. */
+import { plainText } from "../core/base/plain-text.js";
 import { formatDuration } from "../core/time/duration.js";
 import { formatInstant, MINUTE_MS } from "../core/time/instant.js";
 import type { Proposal, Situation } from "../planner/model.js";
@@ -17,7 +18,7 @@ export function sessionText(session: Session, { endpoint, health }: Situation): 
     ...callLines(session),
     outcomeLine(session),
     ...proposals.map(
-      (proposal) => `proposed: ${proposalText(proposal)}${kind === "chat" ? `: ${proposal.reason}` : ""}`,
+      (proposal) => `proposed: ${proposalText(proposal)}${kind === "chat" ? `: ${plainText(proposal.reason)}` : ""}`,
     ),
     ...(proposals.length === 0 ? ["proposed: nothing"] : []),
     `nothing was changed; it would be looked at again at ${formatInstant(session.nextAnalysisAt)}`,

@@ -1,4 +1,5 @@
 /** What a simulation found, as data: the form that is printed as JSON. */
+import { compareNames } from "../core/base/identity.js";
 import { type EpochMs, formatInstant } from "../core/time/instant.js";
 import type { Chronicle } from "./chronicle.js";
 import { type Circumstances, countUp, type JobHistory } from "./job-history.js";
@@ -63,7 +64,7 @@ interface Ending extends Circumstances {
 const VIOLATIONS_SHOWN = 100;
 
 export function findingsOf(chronicle: Chronicle, ending: Ending): Findings {
-  const histories = [...chronicle.jobs.values()].sort((a, b) => (a.identity < b.identity ? -1 : 1));
+  const histories = [...chronicle.jobs.values()].sort((a, b) => compareNames(a.identity, b.identity));
   const jobs: JobFindings[] = [];
   for (const history of histories) {
     const { fates, violations } = judgeJob(history, ending);

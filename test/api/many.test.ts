@@ -108,6 +108,11 @@ describe("many endpoints at once", () => {
       [{ jobId: id, pausedUntil: "soon" }, 400],
       [{ jobId: `job_${"0".repeat(16)}`, pausedUntil: "2026-03-02T00:00:00Z" }, 404],
     ];
+    const one = (await ask("GET", "/endpoints")).body.rows[0].id;
+    for (const body of [undefined, {}, { reason: "an outage" }]) {
+      const { status, body: problem } = await ask("POST", `/endpoints/${one}/pause`, body);
+      expect([status, problem.errors?.[0]?.pointer]).toEqual([400, "/pausedUntil"]);
+    }
     for (const [body, status] of wrong) expect((await ask("POST", "/endpoints/pause", body)).status).toBe(status);
     expect((await ask("POST", "/endpoints/resume", {})).status).toBe(400);
     expect((await ask("GET", "/endpoints")).body.rows[0].status).toBe("active");

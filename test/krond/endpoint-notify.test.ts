@@ -159,6 +159,8 @@ describe("what a tenant may not have told", () => {
       "/notify/0/headers/webhook-id",
     ],
     ["the secret of somebody else", { url: "https://hooks.test/", signingSecret: null }, "/notify/0/signingSecret"],
+    ["a key that is none", { url: "https://hooks.test/", signingSecret: "whsec_!!!" }, "/notify/0/signingSecret"],
+    ["an empty key", { url: "https://hooks.test/", signingSecret: "whsec_" }, "/notify/0/signingSecret"],
     ["what is sealed already", { url: "https://hooks.test/", headers: { a: "sealed:v1:AAAA" } }, "/notify/0/headers/a"],
     ["nothing", { url: "https://hooks.test/", on: [] }, "/notify/0/on"],
   ])("%s", async (_, rule, pointer) => {

@@ -656,9 +656,16 @@ export const MUTANTS = [
   {
     name: "S40: a run ends before it has begun",
     file: "src/core/state/run-transitions.ts",
-    search: "formatInstant(wholeSecondsFrom(instantOrNull(startedAt) ?? 0, now))",
-    replace: "formatInstant(wholeSecondsFrom(0 * (instantOrNull(startedAt) ?? 0), now))",
+    search: "return wholeSecondsFrom(instantOrNull(StartedAt) ?? 0, now);",
+    replace: "return wholeSecondsFrom(0 * (instantOrNull(StartedAt) ?? 0), now);",
     tests: ["test/core/state/ran-at.test.ts"],
+  },
+  {
+    name: "S40: a run is counted at another instant than it has on record",
+    file: "src/actors/endpoints/health-book.ts",
+    search: "const run = endedRunOf(ending, endedAt);",
+    replace: "const run = endedRunOf(ending, endedAt - (endedAt % 1_000));",
+    tests: ["test/actors/endpoints/health-book.test.ts"],
   },
   {
     name: "S40: a rehearsal says when a run began that begins a second later",

@@ -20,7 +20,7 @@ import { retryAfterMsOf } from "./retry-after.js";
 export interface Prepared {
   readonly request: RequestArm;
   readonly headers: Readonly<Record<string, string>>;
-  readonly signingSecret: string | null;
+  readonly signingKey: Buffer | null;
   /** Not to be seen in what is kept of the answer. */
   readonly secrets: readonly string[];
   readonly dnsMs: number | null;
@@ -95,11 +95,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   send(): void {
-    const { request, headers, signingSecret } = this.#prepared;
+    const { request, headers, signingKey } = this.#prepared;
     const { url, method, body } = request.target;
     const { pathname, search } = new URL(url);
     const id = idempotencyKeyOf(request.identity, request.periodId);
-    const signature = signingSecret === null ? {} : signatureOf(signingSecret, id, this.#clock.now(), body ?? "");
+    const signature = signingKey === null ? {} : signatureOf(signingKey, id, this.#clock.now(), body ?? "");
     const path = `${pathname}${search}`;
     try {
       this.#line.client.dispatch({ path, method, headers: { ...headers, ...signature }, body }, this);

@@ -2,9 +2,11 @@
  * The runner of requests. Made ready means: secrets are read, the name is looked up, every address is judged. GO sends it,
  * once. A request lives and dies with the daemon: there is none of an earlier one to adopt, and none is ever sent again.
  */
+
 import { err, ok, type Result } from "../../core/base/result.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
 import { endpointName } from "../../core/endpoint/endpoint-name.js";
+import { KEY_FORM, signingKeyOf } from "../../core/endpoint/signing-secret.js";
 import { isHeaderValue } from "../../core/job/http-reader.js";
 import { isPast } from "../../core/period/lateness.js";
 import type { Ending } from "../../core/state/ending.js";
@@ -177,7 +179,7 @@ class HttpDispatcher implements Dispatcher {
 
   async #secretsOf(
     request: RequestArm,
-  ): Promise<Result<Pick<Prepared, "headers" | "secrets" | "signingSecret">, ArmFailure>> {
+  ): Promise<Result<Pick<Prepared, "headers" | "secrets" | "signingKey">, ArmFailure>> {
     const { headers, secretHeaders, signature } = request.target;
     const values: Record<string, string> = {};
     for (const [header, value] of Object.entries(headers)) {
@@ -196,8 +198,10 @@ class HttpDispatcher implements Dispatcher {
     }
     const signing = signature === null ? ok(null) : await readSecret(signature, this.#env, this.#unseal);
     if (!signing.ok) return signing;
+    const signingKey = signing.value === null ? null : signingKeyOf(signing.value);
+    if (signing.value !== null && signingKey === null) return err(NO_KEY);
     const secrets = [...Object.values(values), ...(signing.value === null ? [] : [signing.value])];
-    return ok({ headers: headersOf(request, values), secrets, signingSecret: signing.value });
+    return ok({ headers: headersOf(request, values), secrets, signingKey });
   }
 }
 
@@ -207,6 +211,8 @@ function laneOf({ prepared, place }: Held): Lane {
 }
 
 const CLOSED: ArmFailure = { code: "launcher-unavailable", message: "the daemon is stopping" };
+
+const NO_KEY: ArmFailure = { code: "secret-unreadable", message: `what is to sign the request is no key: ${KEY_FORM}` };
 
 function notOpened(header: string, why: string): ArmFailure {
   return { code: "secret-unreadable", message: `what is to be sent as ${header} cannot be unsealed: ${why}` };

@@ -4,8 +4,6 @@ import { ENGINE_VERSION } from "../../core/base/version.js";
 import { type EpochMs, SECOND_MS } from "../../core/time/instant.js";
 import type { RequestArm } from "./port.js";
 
-/** Says that the rest is in base64, as Standard Webhooks have it. */
-const ENCODED_SECRET = "whsec_";
 const VISIBLE = /^[\x21-\x7e]+$/;
 const SHOWN_SECRET = 4;
 
@@ -31,10 +29,8 @@ export function headersOf(
 }
 
 /** Standard Webhooks: of the id, the second and the body. */
-export function signatureOf(secret: string, id: string, now: EpochMs, body: string): Record<string, string> {
+export function signatureOf(key: Buffer, id: string, now: EpochMs, body: string): Record<string, string> {
   const timestamp = String(Math.floor(now / SECOND_MS));
-  const isEncoded = secret.startsWith(ENCODED_SECRET);
-  const key = isEncoded ? Buffer.from(secret.slice(ENCODED_SECRET.length), "base64") : secret;
   const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
   return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": `v1,${signature}` };
 }

@@ -8,7 +8,7 @@ import { endpointName } from "../../core/endpoint/endpoint-name.js";
 import { type Health, type HealthView, healthAt, NO_HEALTH, noteMissing, noteRun } from "../../core/endpoint/health.js";
 import { decodeHealth, encodeHealth } from "../../core/endpoint/health-text.js";
 import type { Ending } from "../../core/state/ending.js";
-import { type EpochMs, floorToSecond, knownInstant } from "../../core/time/instant.js";
+import { type EpochMs, knownInstant } from "../../core/time/instant.js";
 import { readLedgerEntry } from "../../core/why/records.js";
 import type { ObjectWrite, StateReader, StoredRecord } from "../../persist/store.js";
 import type { Clock, Timer } from "../clock.js";
@@ -57,11 +57,10 @@ export class HealthBook {
     this.#isThere = isThere;
   }
 
-  /** Of a run whose end is durable. */
+  /** Of a run whose end is durable; `endedAt` as the ledger has it: otherwise a run could be taken for two. */
   ended(identity: string, ending: Ending, endedAt: EpochMs): void {
     if (this.#isClosed || endpointName(identity) === null) return;
-    // As the ledger has it (S1): otherwise a run could be taken for two.
-    const run = endedRunOf(ending, floorToSecond(endedAt));
+    const run = endedRunOf(ending, endedAt);
     if (run === null) return;
     const known = this.#pending.get(identity);
     if (known === undefined) this.#pending.set(identity, [run]);

@@ -59,7 +59,7 @@ export interface SupervisorPorts {
   newId(): string;
   onEvent(event: SupervisorEvent): void;
   /** The end of a run is durable. */
-  readonly onRunEnded?: (identity: string, ending: Ending, at: EpochMs) => void;
+  readonly onRunEnded?: (identity: string, ending: Ending, endedAt: EpochMs) => void;
   /** What a start needs to know of every job on record: `DecisionPool.planAll`. Without it, it is computed here. */
   readonly plan?: (store: StateReader, options: PlanOptions) => Promise<unknown>;
   /** Who notes what people are to be told; without it nobody is told. */

@@ -1,3 +1,4 @@
+import { plainText } from "../../core/base/plain-text.js";
 import type { Problem } from "../../core/base/problem.js";
 import { byText } from "../../core/governor/author.js";
 import { type HintWish, readHint } from "../../core/governor/hint.js";
@@ -118,7 +119,7 @@ function textOf(name: string, { interval, oneshot }: HintsAnswer): string {
 
 function aboutText({ expires_at, reason, by }: NonNullable<HintsAnswer["interval"] | HintsAnswer["oneshot"]>): string {
   const until = `${expires_at}${byText(by ?? undefined)}`;
-  return reason === "" ? until : `${until} (${reason})`;
+  return reason === "" ? until : `${until} (${plainText(reason)})`;
 }
 
 export function run(args: ParsedArgs, io: CliIo): Promise<number> {

@@ -75,7 +75,7 @@ function whereItStands(endpoint: Endpoint, now: number): readonly Pair[] {
   const failures = failureCount === 0 ? "" : `, ${failureCount} in a row have failed`;
   const when = (at: string): string => `${at} (${formatDistance(now, Date.parse(at))})`;
   const about = ({ expiresAt, reason, by }: { expiresAt: string; reason: string; by: string | null }): string =>
-    `until ${expiresAt}${reason === "" ? "" : ` (${reason})`}${byText(by)}`;
+    `until ${expiresAt}${reason === "" ? "" : ` (${plainText(reason)})`}${byText(by)}`;
   return [
     ["status", statusText(endpoint)],
     ...optional("trouble", trouble ?? ""),
@@ -100,8 +100,8 @@ function byText(by: string | null): string {
 function statusText({ status, pausedUntil, pauseReason, pausedBy }: Endpoint): string {
   if (status === "held") return "held by its job, which is paused or archived";
   if (status === "active") return status;
-  if (pausedBy === KRON) return `paused by kron until it is resumed: ${pauseReason}`;
-  return `paused until ${pausedUntil}${pauseReason ? ` (${pauseReason})` : ""}${byText(pausedBy)}`;
+  if (pausedBy === KRON) return `paused by kron until it is resumed: ${plainText(pauseReason ?? "")}`;
+  return `paused until ${pausedUntil}${pauseReason ? ` (${plainText(pauseReason)})` : ""}${byText(pausedBy)}`;
 }
 
 function optional(name: string, value: string): readonly Pair[] {

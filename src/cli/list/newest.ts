@@ -1,4 +1,5 @@
 /** The newest rows of a history that comes job after job: so many of them are kept, whatever there is. */
+import { compareNames } from "../../core/base/identity.js";
 import { type EpochMs, parseInstant } from "../../core/time/instant.js";
 import type { HistoryWishes } from "../../operations/records/history.js";
 import type { AllHistoryPage, JobHistoryRow } from "../../operations/records/history-of-all.js";
@@ -23,7 +24,7 @@ export async function newestOf(limit: number, wishes: HistoryWishes, ask: AskPag
 function newestFirst(one: JobHistoryRow, other: JobHistoryRow): number {
   const [left, right] = [instantOf(one), instantOf(other)];
   if (left !== right) return right - left;
-  return one.identity < other.identity ? -1 : one.identity > other.identity ? 1 : 0;
+  return compareNames(one.identity, other.identity);
 }
 
 function instantOf({ period_id }: JobHistoryRow): EpochMs {

@@ -2,10 +2,12 @@
  * Who is told of what becomes of an endpoint, as people and programs write it, and the rules of a job that it means: webhooks
  * and nothing else, for what a tenant says may neither run a command nor send mail on a host.
  */
+
 import { z } from "zod";
 import { LIMITS } from "../base/limits.js";
 import type { NotifyOccasion } from "../job/definition.js";
 import { formatDuration } from "../time/duration.js";
+import { KEY_FORM, signingKeyOf } from "./signing-secret.js";
 
 const OCCASIONS = ["failure", "missed", "recovered", "late"] as const satisfies readonly NotifyOccasion[];
 
@@ -50,6 +52,7 @@ const WISHED_RULE = z.strictObject({
     .default({})
     .meta({ description: "Kept sealed and never shown again; null: the value that there is." }),
   signingSecret: secret
+    .refine((text) => signingKeyOf(text) !== null, { error: `not a key: ${KEY_FORM}` })
     .nullable()
     .optional()
     .meta({ description: "Signs each message as a Standard Webhook; null: the one that there is." }),

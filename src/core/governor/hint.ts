@@ -2,7 +2,9 @@
  * What somebody who watches a job wants of its schedule for a while (S41): an interval until further notice, or one run.
  * Read here, whatever it comes from, so that a command, a request and a planner are held to the same rules.
  */
+
 import { LIMITS } from "../base/limits.js";
+import { plainText } from "../base/plain-text.js";
 import type { Problem } from "../base/problem.js";
 import { err, ok, type Result } from "../base/result.js";
 import { formatDuration } from "../time/duration.js";
@@ -105,6 +107,6 @@ function refusal(code: Problem["code"], field: keyof HintWish, message: string):
 export function hintText(hint: Hint): string {
   const what =
     hint.kind === "interval" ? `every ${formatDuration(hint.intervalMs)}` : `once at ${formatInstant(hint.nextRunAt)}`;
-  const why = hint.reason === "" ? "" : `: ${hint.reason}`;
+  const why = hint.reason === "" ? "" : `: ${plainText(hint.reason)}`;
   return `the hint ${what}, until ${formatSecond(hint.expiresAt)}${byText(hint.by)}${why}`;
 }

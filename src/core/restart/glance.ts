@@ -3,7 +3,7 @@
  * what a job has next and how its runs went is worked out here for both. Three numbers hold a glance: that is what an index of
  * a million jobs is told of each.
  */
-import { coarseLength } from "../base/coarse.js";
+import { coarseLength, secondAt } from "../base/coarse.js";
 import type { CompiledRule } from "../decision/model.js";
 import type { JobDefinition, Policy } from "../job/definition.js";
 import { isInStatuses } from "../job/status-reader.js";
@@ -13,7 +13,7 @@ import { isPaused, type JobStanding } from "../period/policy.js";
 import { type HistoryEntry, OUTCOMES, type Outcome, type StateDocument, standingOf } from "../state/document.js";
 import { isFailing, type RunResult, resultOf } from "../state/ending.js";
 import { endingOf, isRun, type RunTimes, timesOf } from "../state/past-runs.js";
-import { type EpochMs, floorToSecond, SECOND_MS } from "../time/instant.js";
+import { type EpochMs, floorToSecond } from "../time/instant.js";
 import { aheadOf } from "./outlook.js";
 
 /** How the runs went that a document remembers; the times are those of the newest. */
@@ -168,8 +168,6 @@ export interface PackedGlance {
   readonly lengths: number;
 }
 
-export const FAR = 0xff_ff_ff_fe;
-
 /** In `marks`; where none of them is set, nobody has looked at the job yet. */
 export const MARK = { seen: 1, suspended: 2, paused: 4, running: 8, loose: 16, failing: 32 } as const;
 const OUTCOME_SHIFT = 6;
@@ -197,10 +195,6 @@ export function packGlance(glance: Glance): PackedGlance {
     (Math.min(failures, MOST_FAILURES) << FAILURES_SHIFT);
   const shownFrom = pausedUntilAt ?? nextAt;
   return { second: shownFrom === null ? 0 : secondAt(shownFrom), marks: marks >>> 0, lengths };
-}
-
-export function secondAt(at: EpochMs): number {
-  return Math.min(FAR, Math.max(1, Math.floor(at / SECOND_MS)));
 }
 
 export function failuresIn(marks: number): number {

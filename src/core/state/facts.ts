@@ -39,6 +39,8 @@ export type LedgerFact =
       readonly run: RunKey;
       readonly holder: HolderKind;
       readonly ending: Ending;
+      /** As its entry says: whoever counts runs knows by it which of them are counted (S1). */
+      readonly endedAt: EpochMs;
       readonly retry?: RetryFact;
     })
   /** S43: `of` attempts there are, the first included. */

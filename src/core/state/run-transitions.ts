@@ -38,7 +38,8 @@ export function completeRun(
   const next = { ...withActive(startedCounts(document, ended), rest), History: history };
   const holder = ended.Holder ?? "process";
   const identity = document.Identity;
-  const fact = { kind: "run_ended", identity, run, holder, ending, ...retryField(ended), at: now } as const;
+  const endedAt = completedAt(ended, now);
+  const fact = { kind: "run_ended", identity, run, holder, ending, endedAt, ...retryField(ended), at: now } as const;
   const again = retryAfter(document, ended, ending, retried, now);
   if (again === null || retried.rule === null) return sealed(document, next, fact);
   const planned = { kind: "retry_planned", identity, retry: again, of: retried.rule.limit + 1, at: now } as const;
@@ -87,8 +88,8 @@ function withActive(document: StateDocument, runs: readonly ActiveState[]): Stat
 }
 
 /** In whole seconds from its start: where that is a slot's own instant, it would end before it has begun otherwise. */
-export function completedText(startedAt: string | null, now: EpochMs): string {
-  return formatInstant(wholeSecondsFrom(instantOrNull(startedAt) ?? 0, now));
+function completedAt({ StartedAt }: ActiveState, now: EpochMs): EpochMs {
+  return wholeSecondsFrom(instantOrNull(StartedAt) ?? 0, now);
 }
 
 function entryOf(active: ActiveState, ending: Ending, now: EpochMs): HistoryEntry {
@@ -98,7 +99,7 @@ function entryOf(active: ActiveState, ending: Ending, now: EpochMs): HistoryEntr
     Outcome: "executed",
     NominalTime: active.PeriodID,
     ChosenTime: active.ChosenTime,
-    CompletedAt: completedText(active.StartedAt, now),
+    CompletedAt: formatInstant(completedAt(active, now)),
     ExitCode: code,
     ...(reason === null ? {} : { Reason: reason }),
     StartedAt: active.StartedAt,

@@ -1,4 +1,5 @@
 /** A period that was due and has no outcome: what keeps it open, who will judge it, or why nobody ever will. */
+import { plainText } from "../base/plain-text.js";
 import { byText } from "../governor/author.js";
 import { deadlineAt, deadlineMsOf, isPast } from "../period/lateness.js";
 import { currentPeriod, isHandled, nextPeriod, openingAt } from "../period/periods.js";
@@ -16,7 +17,7 @@ export function suspended({ definition }: Period): Finding | null {
 export function paused(facts: WhyFacts, at: EpochMs): Finding | null {
   const pause = openPause(facts, at);
   if (pause === null) return null;
-  const text = `the job was paused from ${formatSecond(pause.at)} until ${formatSecond(pause.untilAt)}${byText(pause.by)} (${pause.reason})`;
+  const text = `the job was paused from ${formatSecond(pause.at)} until ${formatSecond(pause.untilAt)}${byText(pause.by)} (${plainText(pause.reason)})`;
   return { kind: "paused", reason: pause.reason, text, from: pause.at, until: pause.untilAt };
 }
 
@@ -35,7 +36,7 @@ export function heldNow(facts: WhyFacts): string | null {
   const pause = openPause(facts, facts.now);
   return pause === null
     ? null
-    : `now it is paused until ${formatSecond(pause.untilAt)}${byText(pause.by)} (${pause.reason})`;
+    : `now it is paused until ${formatSecond(pause.untilAt)}${byText(pause.by)} (${plainText(pause.reason)})`;
 }
 
 /** Due, evaluated or about to be, and still open (S24, S25). */

@@ -4,6 +4,7 @@
  */
 
 import { isErrorCode } from "../base/errors/registry.js";
+import { plainText } from "../base/plain-text.js";
 import { isEvery } from "../cron/every.js";
 import { compileRule } from "../decision/compile.js";
 import { byText } from "../governor/author.js";
@@ -283,7 +284,7 @@ function notYet(facts: WhyFacts, period: Period): Finding {
     ? "; but the job is suspended"
     : pause === null
       ? ""
-      : `; but the job is paused until ${formatSecond(pause.untilAt)}${byText(pause.by)} (${pause.reason})`;
+      : `; but the job is paused until ${formatSecond(pause.untilAt)}${byText(pause.by)} (${plainText(pause.reason)})`;
   const nobody = facts.unserved == null ? "" : `; but ${nobodyNow(facts)}`;
   return { kind: "not_yet", text: when + but + nobody };
 }

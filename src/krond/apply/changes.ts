@@ -1,7 +1,9 @@
 /** What a set of jobs changes, told as a plan of a reload is (S16), and what of it runs: by what is on record. */
+
 import type { ChangedJob, PlanReport } from "../../actors/supervisor/port.js";
 import { changedJob, ruleOf } from "../../actors/supervisor/start/plan-report.js";
 import { inTurns } from "../../actors/turns.js";
+import { compareNames } from "../../core/base/identity.js";
 import { storedDefinition } from "../../core/job/stored.js";
 import { activeStates, newDocument, type StateDocument, standingOf } from "../../core/state/document.js";
 import { parseDocument } from "../../core/state/parse.js";
@@ -28,8 +30,8 @@ export async function plannedChanges(
     const input = { before: ruleOf(was ?? becomes), after: ruleOf(becomes), standing, policy: becomes.policy };
     changed.push(changedJob(input, now));
   });
-  changed.sort((one, other) => (one.identity < other.identity ? -1 : 1));
-  return { added: [...added, ...out].sort(), removed, changed, unchanged };
+  changed.sort((one, other) => compareNames(one.identity, other.identity));
+  return { added: [...added, ...out].sort(compareNames), removed, changed, unchanged };
 }
 
 /** Which of them have runs that go on. */

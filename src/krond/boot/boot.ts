@@ -56,7 +56,7 @@ import { hostRoom, roomForGates } from "./room-for-gates.js";
 import { isShared, type Shared, sharedConfiguration, sharedOf } from "./shared.js";
 import { sharedSupervisorOf, sweepsOf } from "./shared-supervisor.js";
 import { brokenOff, ConfigurationRefused, progressLog, Start } from "./start.js";
-import { trimMemory } from "./trim-memory.js";
+import { trimMemorySoon } from "./trim-memory.js";
 import {
   baseEnvOf,
   hostCheckOf,
@@ -96,7 +96,7 @@ export function startDaemon(options: DaemonOptions): Promise<Result<Daemon, Boot
       leave();
       daemon.begin();
       await remark(start, configuration);
-      await trimMemory();
+      trimMemorySoon();
       daemon.checkStart();
       resolve(ok(daemon));
     });

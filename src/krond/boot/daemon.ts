@@ -42,7 +42,7 @@ import { logFindings } from "./finding-lines.js";
 import { nodelessLine } from "./nodeless.js";
 import { sharedDefinitions } from "./shared.js";
 import { START_CHECK_LIMITS, StartCheck } from "./start-check.js";
-import { trimMemory } from "./trim-memory.js";
+import { trimMemorySoon } from "./trim-memory.js";
 import { watching } from "./watching.js";
 
 /** What a reload would put in force. */
@@ -297,7 +297,7 @@ export class Daemon {
     const plan = await this.#apply(configuration, planned, settings);
     this.#use(settings);
     await this.#shown(configuration);
-    await trimMemory();
+    trimMemorySoon();
     this.#parts.phase.tell({ type: configuration.findings.length === 0 ? "RELOADED" : "REJECTED" });
     this.checkStart();
     return { plan, findings: configuration.findings, kept: planned.kept };

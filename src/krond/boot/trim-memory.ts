@@ -1,19 +1,35 @@
 /**
  * Reading a million jobs leaves a heap full of what was only needed to read them, and V8 sees no reason to give it back
- * while nothing happens afterwards. Once, after a start or reload of many jobs, it is asked to.
+ * while nothing happens afterwards. After a start or reload of many jobs it is asked to.
  */
 import * as v8 from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /** Below this there is nothing worth asking for. */
 const WORTHWHILE_HEAP_BYTES = 128 * 1024 * 1024;
+/** By then whoever has read the jobs has let go of them, and the threads that helped have ended. */
+const AFTER_MS = 5_000;
+/** What is found the first time is given back to the system by the second. */
+const TIMES = 4;
 
 type Collect = (options: { readonly type: "major"; readonly execution: "async" }) => Promise<void>;
 
 let collect: Collect | null = null;
+let timer: NodeJS.Timeout | null = null;
 
-/** Only what programs of ours may know: whether it is worth the pause is decided here. */
-export async function trimMemory(): Promise<void> {
+/** Only what programs of ours may know: whether it is worth the pause is decided then. */
+export function trimMemorySoon(times = TIMES): void {
+  if (timer !== null) clearTimeout(timer);
+  timer = setTimeout(() => {
+    timer = null;
+    void trimMemory().then(() => {
+      if (times > 1) trimMemorySoon(times - 1);
+    });
+  }, AFTER_MS);
+  timer.unref();
+}
+
+async function trimMemory(): Promise<void> {
   const { heapTotal, external } = process.memoryUsage();
   if (heapTotal + external < WORTHWHILE_HEAP_BYTES) return;
   collect ??= collector();

@@ -24,6 +24,8 @@ import {
   wouldBeHinted,
 } from "./wanted.js";
 
+/** Said, also where it is null: whoever leaves it out of a pause does not mean that the endpoint should go on. */
+const saidPause = z.union([time, z.null()]);
 const reason = z.string().max(1_000).default("");
 const HINTS_PATH = "/endpoints/:endpointId/hints";
 
@@ -33,7 +35,7 @@ export const PAUSE_ENDPOINT = tenantOperation({
   http: { method: "POST", path: "/endpoints/:endpointId/pause", query: ["dryRun"] },
   access: "operate",
   beginsSomething: true,
-  input: z.strictObject({ endpointId, pausedUntil: time.nullable(), reason, dryRun }),
+  input: z.strictObject({ endpointId, pausedUntil: saidPause, reason, dryRun }),
   output: ENDPOINT_ANSWER,
   run: async (request, ports, caller) => {
     const { tenant } = caller;

@@ -1,6 +1,9 @@
 /** The status of all jobs from the store alone, while no daemon runs: what the last one knew and wrote. */
+
 import { livenessOf } from "../../actors/process-identity.js";
 import type { JobStatus } from "../../actors/supervisor/port.js";
+import { comparisonOf } from "../../actors/supervisor/rows/job-order.js";
+import { BY_NAME } from "../../actors/supervisor/rows/job-query.js";
 import { recordedStatus } from "../../actors/supervisor/rows/recorded-status.js";
 import { KronError } from "../../core/base/errors/kron-error.js";
 import { storedDefinition } from "../../core/job/stored.js";
@@ -9,9 +12,7 @@ import type { EpochMs } from "../../core/time/instant.js";
 import { currentDefinitions, type StateReader, type StoredVersion } from "../../persist/store.js";
 import { documentOf } from "./why.js";
 
-function byIdentity(one: JobStatus, other: JobStatus): number {
-  return one.identity < other.identity ? -1 : 1;
-}
+const byIdentity = comparisonOf(BY_NAME);
 
 /** So many are put in order; of more, a page at a time is, in the order of the store. */
 const SORTED_ROWS = 10_000;

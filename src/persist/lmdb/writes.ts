@@ -141,13 +141,13 @@ export async function writeGroup(
   batches: readonly Batch[],
   arena: Arena,
 ): Promise<readonly (readonly Claim[])[]> {
-  // One group after the other: what the one before wrote is in the store.
-  arena.empty();
   const group = new Group(arena);
   const { ledger } = databases;
   const admission = admitted(batches, ({ identity, at, kind }) => ledger.doesExist(recordKey(identity, at, kind)));
   for (const batch of admission.admitted) group.add(batch);
   if (admission.admitted.length > 0) await write(databases, group);
+  // It is in the store. Of one that failed nothing is written over: the binding may be reading it.
+  arena.empty();
   return admission.refused;
 }
 

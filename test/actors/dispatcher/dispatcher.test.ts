@@ -307,12 +307,13 @@ describe("a request", () => {
   test.each<[string, Http]>([
     ["a file that is not there", { header_files: { A: "/nonexistent/secret" } }],
     ["a variable that is not set", { header_env: { A: "NOT_SET" } }],
+    ["a key that is none", { signature: { secret_env: "NO_KEY" } }],
     ["an empty variable", { header_env: { A: "EMPTY" } }],
     ["a variable that no header can hold", { header_env: { A: "BROKEN" } }],
     ["a signature without its secret", { signature: { secret_file: "/nonexistent/secret" } }],
   ])("S24: with %s is refused before its claim, and nothing is sent", async (_, http) => {
     const { url, connections } = await server(WELL);
-    const requests = dispatcher({ env: { EMPTY: " ", BROKEN: "a\nb" } });
+    const requests = dispatcher({ env: { EMPTY: " ", BROKEN: "a\nb", NO_KEY: "whsec_!!!" } });
     const refused = await requests.port.arm(requestArm({ url, ...http }));
     expect(refused).toMatchObject({ ok: false, error: { code: "secret-unreadable" } });
     expect(JSON.stringify(refused)).not.toContain("a\\nb");

@@ -81,4 +81,24 @@ describe("each run counts once", () => {
     await flushed;
     expect(await Promise.all([before, during, late, runs()])).toEqual([2, 2, 2, 2]);
   });
+
+  test.each([0, 137, 999])("over restarts, %i ms behind a second", async (placeMs) => {
+    const desk = await Desk.open({ answer: () => ({ status: 500 }) });
+    desk.world.clock.advance(placeMs);
+    const { id: jobId } = await desk.job();
+    const { id: endpointId } = await desk.endpoint(jobId, { baselineIntervalMs: MINUTE_MS, planner: "off" });
+    await desk.world.pass(3 * MINUTE_MS + 10_000);
+    const told = () => desk.health.read(`endpoint:acme/${jobId}/${endpointId}`);
+    await told();
+    await desk.health.flush();
+    await desk.world.pass(2 * MINUTE_MS + 10_000);
+    const before = await told();
+    expect([before.windows["1h"].runs, before.streak.failures, before.lastErrors.length]).toEqual([5, 5, 5]);
+    for (let restart = 0; restart < 2; restart++) {
+      await desk.health.flush();
+      desk.world.kill();
+      await desk.boot();
+      expect(await told()).toEqual(before);
+    }
+  });
 });

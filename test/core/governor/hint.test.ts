@@ -1,6 +1,6 @@
 /** Hints as they are asked for: what is taken, and what is refused with field and reason. */
 import { describe, expect, test } from "vitest";
-import { type Hint, type HintWish, readHint } from "../../../src/core/governor/hint.js";
+import { type Hint, type HintWish, hintText, readHint } from "../../../src/core/governor/hint.js";
 import { requireOk } from "../../support/results.js";
 import { at } from "../../support/scheduling.js";
 
@@ -8,6 +8,12 @@ const SECOND = 1000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = at("2026-03-28T12:00:00Z");
+
+test("a reason is told as it may be read: nothing in it speaks to a terminal", () => {
+  const about = { expiresAt: NOW + HOUR, reason: "ok\u001b[2J\rall\nis well" };
+  const told = hintText({ kind: "interval", intervalMs: SECOND, ...about });
+  expect(told).toContain("ok\ufffd[2J\ufffdall\ufffdis well");
+});
 
 describe("what is taken", () => {
   const rows: readonly [title: string, wish: HintWish, hint: Hint][] = [

@@ -25,7 +25,7 @@ const EXCHANGE = {
 
 function ended(ending: Ending): LedgerFact {
   const run = { attemptId: "a", source: "manual", periodId: "p", pid: 7 } as const;
-  return { kind: "run_ended", identity: "j", at: AT, run, holder: "process", ending };
+  return { kind: "run_ended", identity: "j", at: AT, run, holder: "process", ending, endedAt: AT };
 }
 
 function told(event: NotifyOccasion, fact: LedgerFact): Message {

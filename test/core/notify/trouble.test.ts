@@ -22,7 +22,7 @@ function exited(code: number | null, signal: string | null = null): Ending {
 }
 
 function ended(ending: Ending): LedgerFact {
-  return { kind: "run_ended", identity: "j", at: AT, run: RUN, holder: "process", ending };
+  return { kind: "run_ended", identity: "j", at: AT, run: RUN, holder: "process", ending, endedAt: AT };
 }
 
 function outcome(word: "missed" | "skipped" | "unschedulable" | "executed", reason: string | null): LedgerFact {

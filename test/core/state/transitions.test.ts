@@ -228,6 +228,7 @@ describe("completion", () => {
         run: run(P1, 7),
         holder: "process",
         ending: { ...SUCCESS, code: 3 },
+        endedAt: LATER,
         at: LATER,
       },
     ]);

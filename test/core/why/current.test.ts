@@ -42,6 +42,11 @@ const FACTS: WhyFacts = {
 describe("asked about no period in particular", () => {
   test.each<[name: string, facts: Partial<WhyFacts>, said: string]>([
     ["paused since", { entries: [MISSED, PAUSED] }, "; now it is paused until 2026-03-01T15:00:00Z (work)"],
+    [
+      "paused for a reason that would speak to a terminal",
+      { entries: [MISSED, { ...PAUSED, reason: "ok\u001b]0;x\u0007\nfree" } as typeof PAUSED] },
+      "; now it is paused until 2026-03-01T15:00:00Z (ok\ufffd]0;x\ufffd\ufffdfree)",
+    ],
     ["paused, and lifted", { entries: [MISSED, PAUSED, RESUMED] }, ""],
     ["a pause that is over", { entries: [MISSED, PAUSED], now: at("15:00:00") }, ""],
     ["suspended", { versions: [version({ suspend: true })] }, "; now it is suspended by its configuration"],

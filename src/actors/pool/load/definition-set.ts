@@ -14,8 +14,8 @@ import type { Candidate, JobChunk, JobKeeper } from "./merge.js";
 import { Slabs } from "./slabs.js";
 
 const FIRST_CAPACITY = 64;
-/** Of a piece; smaller ones stay as they came. */
-const LARGE_BYTES = 1024 * 1024;
+/** Of all pieces together; what comes before stays as it came. */
+const LARGE_BYTES = 32 * 1024 * 1024;
 const DECODER = new TextDecoder();
 /** Where the identity begins in a canonical text, and the byte behind it. */
 const IDENTITY_START = '{"identity":"'.length;
@@ -28,6 +28,7 @@ export class DefinitionSet implements JobKeeper<JobColumns>, WantedJobs {
   readonly #names = new IdentityIndex();
   readonly #chunks: ColumnChunk[] = [];
   readonly #slabs = new Slabs();
+  #textBytes = 0;
   #chunkOf = new Uint32Array(FIRST_CAPACITY);
   #positionOf = new Uint32Array(FIRST_CAPACITY);
 
@@ -43,7 +44,9 @@ export class DefinitionSet implements JobKeeper<JobColumns>, WantedJobs {
 
   begin(chunk: ColumnChunk): number {
     const { jobs } = chunk;
-    this.#chunks.push(jobs.texts.length < LARGE_BYTES ? chunk : { ...chunk, jobs: keptColumns(jobs, this.#slabs) });
+    this.#textBytes += jobs.texts.length;
+    const isLarge = this.#textBytes >= LARGE_BYTES;
+    this.#chunks.push(isLarge ? { ...chunk, jobs: keptColumns(jobs, this.#slabs) } : chunk);
     return jobs.count;
   }
 

@@ -1,7 +1,6 @@
 /** Where a job stands in a list: of those whose keys are equal the name decides, and whoever lists jobs does it so. */
-import { coarseLength, MOST_LENGTH, UNKNOWN_LENGTH } from "../../../core/base/coarse.js";
+import { coarseLength, FAR, MOST_LENGTH, secondAt, UNKNOWN_LENGTH } from "../../../core/base/coarse.js";
 import { compareNames } from "../../../core/base/identity.js";
-import { FAR, secondAt } from "../../../core/restart/glance.js";
 import { instantOrNull } from "../../../core/time/instant.js";
 import type { JobStatus } from "../port.js";
 import type { ListOrder } from "./job-query.js";

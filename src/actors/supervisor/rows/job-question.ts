@@ -2,7 +2,8 @@
  * A question to the index: is this job one of those, and where is its place? Answered from numbers alone; where the clock may
  * have made them untrue, or where they do not say it, the answer is that nobody knows without reading the job.
  */
-import { durationIn, FAR, failuresIn, latenessIn, MARK, outcomeIn } from "../../../core/restart/glance.js";
+import { FAR } from "../../../core/base/coarse.js";
+import { durationIn, failuresIn, latenessIn, MARK, outcomeIn } from "../../../core/restart/glance.js";
 import type { Outcome } from "../../../core/state/document.js";
 import { type EpochMs, SECOND_MS } from "../../../core/time/instant.js";
 import type { TimelineHandle } from "../../timeline.js";

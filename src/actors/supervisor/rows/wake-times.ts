@@ -1,10 +1,10 @@
 /**
  * Of every job two instants in eight bytes: when the clock next changes something of it, and the second in which a list shows
  * it next. For nearly every job they are the same. One that nothing wakes has only the second, which takes the place of the
- * other; of the few of which both are told apart (what runs until its timeout, what is paused until before it is due) the
- * second is kept beside.
+ * other; where both are told apart (what runs until its timeout, what is paused until before it is due) the second is kept
+ * beside, in some thirty bytes more for as long as that lasts.
  */
-import { secondAt } from "../../../core/restart/glance.js";
+import { secondAt } from "../../../core/base/coarse.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { TimelineHandle } from "../../timeline.js";
 import { copied } from "../../typed-arrays.js";
@@ -14,6 +14,8 @@ import { copied } from "../../typed-arrays.js";
  * from here downwards an instant whose second is kept beside.
  */
 const APART = -(2 ** 33);
+/** Of a number by a number in a map, as measured. */
+const APART_BYTES = 28;
 
 export class WakeTimes {
   #column: Float64Array;
@@ -24,7 +26,7 @@ export class WakeTimes {
   }
 
   get byteLength(): number {
-    return this.#column.byteLength;
+    return this.#column.byteLength + this.#apart.size * APART_BYTES;
   }
 
   wakeAt(handle: TimelineHandle): EpochMs | null {
@@ -55,7 +57,7 @@ export class WakeTimes {
   /** The earliest of those before `end`; null when nobody waits for anything. */
   firstWakeAt(end: TimelineHandle): EpochMs | null {
     let first = Number.POSITIVE_INFINITY;
-    // A plain loop over all of them takes a millisecond for a million.
+    // A plain loop over all of them takes milliseconds for a million.
     for (let handle = 0; handle < end; handle++) {
       const value = this.#column[handle] as number;
       const at = value <= APART ? APART - value : value;
@@ -68,7 +70,9 @@ export class WakeTimes {
     this.#column = copied(this.#column, new Float64Array(capacity).fill(Number.NaN));
   }
 
-  #put(handle: TimelineHandle, wakeAt: EpochMs | null, second: number): void {
+  #put(handle: TimelineHandle, at: EpochMs | null, second: number): void {
+    // What was to be before 1970 is as late as what was to be then.
+    const wakeAt = at === null || Number.isNaN(at) ? null : Math.max(0, at);
     const isApart = wakeAt !== null && secondAt(wakeAt) !== second;
     if (isApart) this.#apart.set(handle, second);
     else if (this.#apart.size > 0) this.#apart.delete(handle);

@@ -138,8 +138,8 @@ export class SupervisorCore implements JobWorld {
       entry.disengage();
     }
     entry.liveAt = first.live?.slotAt ?? null;
-    entry.wakeAt = first.wakeAt;
     entry.glance({ definition, compiled, document: first.document, live: first.live }, now);
+    entry.wakeAt = first.wakeAt;
     this.observer?.greeted(definition, first.document, first.wakeAt, now);
     this.#actorOf(entry).goOn();
     return true;

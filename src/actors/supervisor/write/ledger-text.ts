@@ -12,7 +12,6 @@ import { notStarted } from "../../../core/period/reasons.js";
 import { type ActiveState, activeStates, isSameRun, keyOf, type StateDocument } from "../../../core/state/document.js";
 import { endingFields, holderField } from "../../../core/state/ending.js";
 import type { LedgerFact, RetryFact } from "../../../core/state/facts.js";
-import { completedText } from "../../../core/state/run-transitions.js";
 import { type EpochMs, formatInstant, formatSecond, knownInstant } from "../../../core/time/instant.js";
 import type { Claim, LedgerRecord } from "../../../persist/store.js";
 
@@ -115,10 +114,10 @@ function startRecord({ identity, run, holder, retry, at }: Fact<"run_started">, 
 }
 
 function endRecord(fact: Fact<"run_ended">, document: StateDocument, ended: ActiveState | null): LedgerRecord {
-  const { identity, run, holder, ending, retry, at } = fact;
+  const { identity, run, holder, ending, endedAt, retry } = fact;
   const { periodId: period_id, source, pid } = run;
   const started_at = ended?.StartedAt ?? startedTextOf(document, period_id, source);
-  const begun = { pid, attempt_id: ended?.AttemptID ?? null, started_at, ended_at: completedText(started_at, at) };
+  const begun = { pid, attempt_id: ended?.AttemptID ?? null, started_at, ended_at: formatInstant(endedAt) };
   const how = { ...holderField(holder), ...nodeField(ended), ...clampFields(ended), ...endingFields(ending) };
   const content = { period_id, source, ...retryFields(retry), ...begun, ...how };
   return record(identity, knownInstant(period_id), runKind(source), content);

@@ -115,7 +115,7 @@ export class StepWriter {
   }
 
   announce(fact: LedgerFact, decision: DecisionRecord | null): void {
-    if (fact.kind === "run_ended") this.#onRunEnded(fact.identity, fact.ending, fact.at);
+    if (fact.kind === "run_ended") this.#onRunEnded(fact.identity, fact.ending, fact.endedAt);
     this.#desk.emit(eventOfFact(fact, decision));
   }
 }

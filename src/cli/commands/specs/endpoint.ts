@@ -86,7 +86,7 @@ name. Where several are taken a pattern does as well, such as 'billing/*'. The d
   },
   options: [STATE_OPTION, TENANT_OPTION],
   examples: `
-kron endpoint create billing/sync --url https://api.example.com/sync --every 5m --retries 3
+kron endpoint create billing/sync --url https://api.example.com/sync --cron '*/5 * * * *' --retries 3
 kron endpoint update billing/sync --every 1m --dry-run
 kron endpoint apply billing.yaml
 kron endpoint pause 'billing/*' --until 2h --reason "maintenance"

@@ -1,5 +1,5 @@
 /** A set of jobs as what is wanted from now on, in one transaction: how it differs is found out where both of them are. */
-import { isEndpoint } from "../../../core/base/identity.js";
+import { compareNames, isEndpoint } from "../../../core/base/identity.js";
 import type { Applied, WantedJob, WantedSet } from "../../cluster.js";
 import { arrayOf } from "../arrays.js";
 import type { Queries } from "../connection.js";
@@ -67,7 +67,7 @@ export async function applied(
 }
 
 function namesOf(jobs: readonly { readonly identity: string }[]): readonly string[] {
-  return jobs.map(({ identity }) => identity).sort();
+  return jobs.map(({ identity }) => identity).sort(compareNames);
 }
 
 /** What was wanted, and what is in force although nobody has applied anything yet. */

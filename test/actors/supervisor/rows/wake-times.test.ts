@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { WakeTimes } from "../../../../src/actors/supervisor/rows/wake-times.js";
-import { FAR } from "../../../../src/core/restart/glance.js";
+import { FAR } from "../../../../src/core/base/coarse.js";
 import { SECOND_MS } from "../../../../src/core/time/instant.js";
 
 const NOW = Date.UTC(2026, 0, 5);
@@ -26,16 +26,21 @@ describe("wake times", () => {
       times.setSecond(handle, second);
     }
     expect(found()).toEqual(wanted);
-    // Each becomes each of the others, both ways round.
-    for (let step = 1; step < wanted.length; step++) {
-      wanted.push(...wanted.splice(0, 1));
-      for (const [handle, { wakeAt, second }] of wanted.entries()) {
-        if (step % 2 === 0) times.setWakeAt(handle, wakeAt);
-        times.setSecond(handle, second);
-        if (step % 2 === 1) times.setWakeAt(handle, wakeAt);
+    // Each becomes each of the others, whichever of the two is set first.
+    for (const isInstantFirst of [true, false]) {
+      for (let step = 1; step < wanted.length; step++) {
+        wanted.push(...wanted.splice(0, step));
+        for (const [handle, { wakeAt, second }] of wanted.entries()) {
+          if (isInstantFirst) times.setWakeAt(handle, wakeAt);
+          times.setSecond(handle, second);
+          if (!isInstantFirst) times.setWakeAt(handle, wakeAt);
+        }
+        expect(found()).toEqual(wanted);
       }
-      expect(found()).toEqual(wanted);
     }
+    // Nothing is left beside of what is gone.
+    for (const handle of wanted.keys()) times.clear(handle);
+    expect(times.byteLength).toBe(8 * wanted.length);
   });
 
   test("find the earliest instant, and no second among them", () => {
@@ -50,5 +55,14 @@ describe("wake times", () => {
     expect(times.firstWakeAt(2)).toBe(NOW + 7);
     times.clear(2);
     expect([times.firstWakeAt(4), times.secondOf(2)]).toEqual([NOW + 7, 0]);
+  });
+
+  test("take what is no instant for none, and what was before 1970 for as late as that", () => {
+    const times = new WakeTimes(2);
+    times.setSecond(0, 5);
+    times.setWakeAt(0, -5);
+    expect([times.wakeAt(0), times.secondOf(0), times.firstWakeAt(1)]).toEqual([0, 5, 0]);
+    times.setWakeAt(0, Number.NaN);
+    expect([times.wakeAt(0), times.secondOf(0), times.byteLength]).toEqual([null, 5, 16]);
   });
 });

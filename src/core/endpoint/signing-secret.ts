@@ -1,0 +1,15 @@
+/** Secrets by which messages and requests are signed, as Standard Webhooks have them. */
+
+/** Says that the rest is in base64. */
+const ENCODED = "whsec_";
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?$/;
+
+export const KEY_FORM = "behind 'whsec_' it has to be base64, of a byte or more; anything else is taken as it is";
+
+/** null: it is no secret at all, and anybody could sign with what would come of it. */
+export function signingKeyOf(secret: string): Buffer | null {
+  if (!secret.startsWith(ENCODED)) return secret === "" ? null : Buffer.from(secret);
+  const encoded = secret.slice(ENCODED.length);
+  const key = BASE64.test(encoded) ? Buffer.from(encoded, "base64") : null;
+  return key === null || key.length === 0 ? null : key;
+}
