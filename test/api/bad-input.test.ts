@@ -90,7 +90,8 @@ describe("an endpoint that cannot be so", () => {
     ],
     ["a window of an interval", { ...NEW, windowMs: 1_000 }, "/windowMs field-conflict"],
     ["a status that is none", { ...NEW, successStatuses: ["9xx"] }, "/successStatuses/0 field-range"],
-    ["unknown fields", { ...NEW, colour: "red", size: 1 }, "/colour field-unknown"],
+    ["unknown fields", { ...NEW, colour: "red", size: 1 }, "/colour field-unknown", "/size field-unknown"],
+    ["unknown fields beside wrong ones", { ...NEW, colour: "red", url: 5 }, "/colour field-unknown", "/url field-type"],
     [
       "unknown fields inside",
       { ...NEW, retry: { limit: 1, backoffMs: 1_000, jitter: 1 } },

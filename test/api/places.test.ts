@@ -23,7 +23,7 @@ interface Seats {
 
 function streams(): Seats {
   const all = new EventStreams(clock);
-  const about = { topics: readTopics(""), tenant: null, holder: "one", mayGoOn };
+  const about = { topics: readTopics(null), tenant: null, holder: "one", mayGoOn };
   return {
     most: STREAM_LIMITS.perHolder,
     open: (response) => all.open({ response, ...about }, undefined, {}),

@@ -78,7 +78,7 @@ describe("what an ended session follows ends", () => {
     const streams = new EventStreams(new SimulatedClock({ startAt: 0 }));
     const { good, bad, mayGoOn, end } = two();
     for (const it of [good, bad]) {
-      const stream = { response: it.asResponse, topics: readTopics(""), tenant: null, holder: "x" };
+      const stream = { response: it.asResponse, topics: readTopics(null), tenant: null, holder: "x" };
       streams.open({ ...stream, mayGoOn: mayGoOn(it) }, undefined, {});
     }
     end();

@@ -160,6 +160,7 @@ describe("what a tenant may not have told", () => {
     ],
     ["the secret of somebody else", { url: "https://hooks.test/", signingSecret: null }, "/notify/0/signingSecret"],
     ["a key that is none", { url: "https://hooks.test/", signingSecret: "whsec_!!!" }, "/notify/0/signingSecret"],
+    ["how late, without a time", { url: "https://hooks.test/", on: ["late"] }, "/notify/0/lateMs"],
     ["an empty key", { url: "https://hooks.test/", signingSecret: "whsec_" }, "/notify/0/signingSecret"],
     ["what is sealed already", { url: "https://hooks.test/", headers: { a: "sealed:v1:AAAA" } }, "/notify/0/headers/a"],
     ["nothing", { url: "https://hooks.test/", on: [] }, "/notify/0/on"],

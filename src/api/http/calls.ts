@@ -17,6 +17,8 @@ import { type FieldError, HttpProblem, pointerOf, retryAfter, wrongFields } from
 import type { Route } from "./routes.js";
 
 const STOPPING_RETRY_MS = 5_000;
+/** Told of one request. */
+const MOST_ERRORS = 50;
 
 interface Call {
   readonly request: IncomingMessage;
@@ -81,12 +83,25 @@ async function bodyOf({ request, route }: Call, ports: CallPorts): Promise<Buffe
 function takenFrom({ request, route, parameters, query }: Call, body: Buffer): Fields {
   const { taken, inPath, inQuery, inBody } = route;
   const sent = body.length === 0 ? {} : parseBody(body);
-  const stray = Object.keys(sent).find((name) => !inBody.has(name));
-  if (stray !== undefined) throw wrongFields([strayField(stray, route)]);
-  const fields: Record<string, unknown> = { ...sent, ...readQuery(query, taken, inQuery) };
+  const known = Object.entries(sent).filter(([name]) => inBody.has(name));
+  const fields: Record<string, unknown> = { ...Object.fromEntries(known), ...readQuery(query, taken, inQuery) };
   for (const name of inPath) fields[name] = readPathParameter(name, parameters[name] ?? "", taken);
   if (route.operation.http.takesIfMatch === true) Object.assign(fields, versionOf(request));
-  return readTaken(route, fields);
+  const strays = Object.keys(sent).filter((name) => !inBody.has(name));
+  if (strays.length === 0) return readTaken(route, fields);
+  const unknown = strays.slice(0, MOST_ERRORS).map((name) => strayField(name, route));
+  throw wrongFields([...unknown, ...errorsOfKnown(route, fields)].slice(0, MOST_ERRORS));
+}
+
+/** What is wrong with the fields that there are is told along with those that there are not. */
+function errorsOfKnown(route: Route, fields: Fields): readonly FieldError[] {
+  try {
+    readTaken(route, fields);
+    return [];
+  } catch (error) {
+    if (error instanceof HttpProblem) return error.errors;
+    throw error;
+  }
 }
 
 function strayField(name: string, { inPath, inQuery, inBody }: Route): FieldError {

@@ -270,11 +270,11 @@ export class Service {
   }
 }
 
-function topicsIn(query: string): string {
+function topicsIn(query: string): string | null {
   const given = new URLSearchParams(query);
   const stray = [...given.keys()].find((name) => name !== "topics");
   if (stray !== undefined || given.getAll("topics").length > 1) {
     throw new HttpProblem("input-invalid", "there is one parameter here, topics");
   }
-  return given.get("topics") ?? "";
+  return given.get("topics");
 }

@@ -36,8 +36,11 @@ interface Topics {
   readonly patterns: readonly string[];
 }
 
-export function readTopics(text: string): Topics {
+/** null: nothing in particular, which is everything. */
+export function readTopics(text: string | null): Topics {
+  if (text === null) return { names: new Set(), patterns: [] };
   const topics = text.split(",").filter((topic) => topic !== "");
+  if (topics.length === 0) throw wrongTopic("no topic is named");
   const wrong = topics.find((topic) => topic.length > STREAM_LIMITS.topicChars || !isTopic(topic));
   if (wrong !== undefined) throw wrongTopic(`"${wrong.slice(0, 80)}" is no topic`);
   if (topics.length > STREAM_LIMITS.topics) throw wrongTopic(`more than ${STREAM_LIMITS.topics} topics`);

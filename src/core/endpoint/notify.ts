@@ -45,18 +45,23 @@ const KEPT_RULE = z.strictObject({
   signingSecret: z.string().optional(),
 });
 /** As it is asked for. null: the value that there is for this address stays. */
-const WISHED_RULE = z.strictObject({
-  ...SHARED,
-  secretHeaders: z
-    .record(z.string(), z.string().nullable())
-    .default({})
-    .meta({ description: "Kept sealed and never shown again; null: the value that there is." }),
-  signingSecret: secret
-    .refine((text) => signingKeyOf(text) !== null, { error: `not a key: ${KEY_FORM}` })
-    .nullable()
-    .optional()
-    .meta({ description: "Signs each message as a Standard Webhook; null: the one that there is." }),
-});
+const WISHED_RULE = z
+  .strictObject({
+    ...SHARED,
+    secretHeaders: z
+      .record(z.string(), z.string().nullable())
+      .default({})
+      .meta({ description: "Kept sealed and never shown again; null: the value that there is." }),
+    signingSecret: secret
+      .refine((text) => signingKeyOf(text) !== null, { error: `not a key: ${KEY_FORM}` })
+      .nullable()
+      .optional()
+      .meta({ description: "Signs each message as a Standard Webhook; null: the one that there is." }),
+  })
+  .refine(({ on, lateMs }) => lateMs !== null || !on.includes("late"), {
+    path: ["lateMs"],
+    error: "missing: how long there may be no success before that is told as late",
+  });
 /** As it is told. null: there is a value. */
 const TOLD_RULE = z.strictObject({
   ...SHARED,
