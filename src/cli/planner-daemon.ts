@@ -1,4 +1,6 @@
 /** Planners of a daemon that runs: what one would propose for an endpoint, and what they have proposed. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { ENDPOINT_ID } from "../core/endpoint/endpoint-name.js";
 import { formatSecond, knownInstant } from "../core/time/instant.js";
 import type { SessionDetail, SessionRow, TriedAnswer } from "../operations/planner/shapes.js";
@@ -6,7 +8,9 @@ import { decodeSession, SESSION_KINDS, type Session, sessionFields } from "../pl
 import { readSituation } from "../planner/situation.js";
 import { countArg, outputForm, type ParsedArgs } from "./args.js";
 import { withDaemon } from "./daemon.js";
+import { Names } from "./endpoints/names.js";
 import { published } from "./endpoints/published.js";
+import { withTenant } from "./endpoints/tenant.js";
 import { CliError, EXIT, type ExitCode, usageError } from "./exit.js";
 import type { CliIo } from "./io.js";
 import { oneOf } from "./listen-address.js";
@@ -19,17 +23,26 @@ export const CHAT_ONLY = ["model", "key-env", "key-file", "tokens"] as const;
 const ROWS = 20;
 const MOST_ROWS = 100;
 const SESSION_ID = /^ps_/;
+const NAMED = /^[^./].*\/./;
 
-/** A file of this name is meant by `./`. */
-export function isEndpointId(text: string): boolean {
-  return ENDPOINT_ID.test(text);
+/** An id, or JOB/NAME where no file is called so; a file is always meant by `./`. */
+export function isOfEndpoint(text: string, io: CliIo): boolean {
+  if (ENDPOINT_ID.test(text)) return true;
+  return NAMED.test(text) && !existsSync(resolve(io.cwd, text));
 }
 
-export async function tryEndpoint(endpointId: string, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
+/** By its id, or as JOB/NAME. */
+async function endpointIdOf(written: string, args: ParsedArgs, io: CliIo): Promise<string> {
+  if (ENDPOINT_ID.test(written)) return written;
+  return withTenant(args, io, async (ask) => (await new Names(ask).endpoint(written, undefined)).endpoint.id);
+}
+
+export async function tryEndpoint(written: string, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   outputForm(args);
   const stray = ["chat", ...CHAT_ONLY].find((name) => args.text(name) !== undefined);
   if (stray !== undefined) throw usageError(`--${stray}: the daemon has a model of its own, or none`);
   const planner = oneOf(args, "planner", SESSION_KINDS) ?? null;
+  const endpointId = await endpointIdOf(written, args, io);
   const tried = await asked<TriedAnswer>({ op: "planner.try", endpointId, planner }, args, io);
   const session = sessionOf(tried.session);
   const situation = readSituation(tried.inputs, io.now());
@@ -40,10 +53,10 @@ export async function tryEndpoint(endpointId: string, args: ParsedArgs, io: CliI
 
 export async function sessions(of: string | undefined, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (of !== undefined && SESSION_ID.test(of)) return oneSession(of, args, io);
-  if (of !== undefined && !isEndpointId(of)) throw usageError(`"${of}" is neither an endpoint's id nor a session's`);
+  if (of !== undefined && !isOfEndpoint(of, io)) throw usageError(`"${of}" is neither an endpoint nor a session's id`);
   const form = outputForm(args);
   const limit = countArg(args, "limit", ROWS, MOST_ROWS);
-  const about = of === undefined ? {} : { endpointId: of };
+  const about = of === undefined ? {} : { endpointId: await endpointIdOf(of, args, io) };
   const request = { op: "planner.sessions", cursor: null, limit, ...about } as const;
   const { rows } = await asked<{ readonly rows: readonly SessionRow[] }>(request, args, io);
   if (form !== "text") await printValue(rows.map(published), () => "", args, io);

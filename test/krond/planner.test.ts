@@ -263,14 +263,19 @@ describe("docs/planner.md", () => {
     expect([misspelled(json), misspelled(detail)]).toEqual([[], []]);
     expect(detail["session"]).toHaveProperty("started_at");
     expect(bench.here.kron("planner", "sessions", "--tenant", "foreign").out).toBe("");
+    const label = "job of sync-users-too/sync-users-too";
+    expect(bench.here.kron("planner", "sessions", label).out).toBe(out);
+    expect(normal(bench.here.kron("planner", "try", label).out)).toContain("sync-users-too: every");
   });
 
   test("what cannot be asked is one line and an exit code", async () => {
     const bench = await benchWith(DONE);
     const rows: [readonly string[], RegExp][] = [
       [["try", "ep_0000000000000000"], /no endpoint/],
+      [["try", "nobody/nothing"], /no endpoint "nobody.nothing"/],
+      [["sessions", "nobody/nothing"], /no endpoint "nobody.nothing"/],
       [["try", "ep_0000000000000000", "--chat", "https://a.example"], /model of its own/],
-      [["sessions", "sync-users"], /neither an endpoint's id nor a session's/],
+      [["sessions", "sync-users"], /neither an endpoint nor a session's id/],
       [["sessions", "ps_00000000000_00000000"], /no session/],
       [["sessions", "--limit", "0"], /--limit/],
     ];

@@ -15,7 +15,7 @@ import { CliError, EXIT, type ExitCode, usageError } from "../exit.js";
 import { plural } from "../format.js";
 import type { CliIo } from "../io.js";
 import { printReport, printValue } from "../output.js";
-import { CHAT_ONLY, isEndpointId, sessions, tryEndpoint } from "../planner-daemon.js";
+import { CHAT_ONLY, isOfEndpoint, sessions, tryEndpoint } from "../planner-daemon.js";
 import { keyRef } from "../planner-options.js";
 import { sessionText } from "../planner-text.js";
 import { readTextFile } from "../text-file.js";
@@ -34,7 +34,7 @@ export async function run(args: ParsedArgs, io: CliIo): Promise<ExitCode> {
       "kron planner try situation.json",
     );
   }
-  return isEndpointId(only) ? tryEndpoint(only, args, io) : tryFile(only, args, io);
+  return isOfEndpoint(only, io) ? tryEndpoint(only, args, io) : tryFile(only, args, io);
 }
 
 async function tryFile(file: string, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
