@@ -136,7 +136,7 @@ export class Line {
     };
     const onError = (error: Error): void => {
       socket.off("close", onClose);
-      fail(`${error.message || codeOf(error)}`);
+      fail(tlsText(error));
     };
     const onClose = (): void => fail("the connection was closed while it was being secured");
     socket.once("error", onError);
@@ -217,6 +217,12 @@ export class Lines {
     }
     if (this.#freeCount > 0) this.#timer = this.#clock.after(DISPATCHER_LIMITS.idleMs, () => this.#sweep());
   }
+}
+
+/** What OpenSSL says has an address of its memory in it, and a place in its source. */
+function tlsText(error: Error): string {
+  const { reason } = error as { readonly reason?: unknown };
+  return typeof reason === "string" ? `${reason} (${codeOf(error)})` : error.message || codeOf(error);
 }
 
 function codeOf(error: Error): string {

@@ -100,6 +100,7 @@ export class Names {
     const [place, another] = await this.placesFor(written, among);
     if (another !== undefined) throw usageError(`"${written}" may be of more than one job`, SAY_JOB);
     if (place !== undefined) return place;
+    if (written.endsWith("/")) throw usageError(`"${written}" does not say what the endpoint is called`, SAY_JOB);
     const job = written.slice(0, Math.max(0, written.indexOf("/")));
     throw usageError(`no job "${job}"`, orMakeIt(await this.#nearJob(job), job));
   }

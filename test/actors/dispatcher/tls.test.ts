@@ -1,6 +1,9 @@
 /** R14: TLS with a certificate authority of one's own and client certificates; whoever cannot be verified gets nothing. */
+
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import * as fs from "node:fs";
+import * as net from "node:net";
 import * as path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { requestArm, testDispatchers } from "../../support/requests.js";
@@ -79,6 +82,18 @@ describe("requests over TLS", () => {
     const { ending } = await dispatcher().run(requestArm({ url, ...(ca === null ? {} : { ca_file: file(ca) }) }));
     expect(ending).toMatchObject({ kind: "failed", reason: "tls-failed", isSent: false });
     expect(hits).toEqual([]);
+  });
+
+  test("where nobody speaks TLS that is said, and nothing of the library's insides", async () => {
+    const plain = net.createServer((socket) =>
+      socket.on("error", () => undefined).end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+    );
+    await once(plain.listen(0, "127.0.0.1"), "listening");
+    const { port } = plain.address() as net.AddressInfo;
+    const { ending } = await dispatcher().run(requestArm({ url: `https://127.0.0.1:${port}/` }));
+    plain.close();
+    expect(ending).toMatchObject({ kind: "failed", reason: "tls-failed", isSent: false });
+    expect((ending as { readonly detail: string }).detail).toMatch(/^[a-z0-9 ]+ \(ERR_SSL_[A-Z0-9_]+\)$/);
   });
 
   test("a client certificate is shown to whoever asks; without one nothing is received", async () => {
