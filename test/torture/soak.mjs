@@ -143,6 +143,11 @@ function noteError(errors, { event, error_code: code }) {
   errors.set(what, (errors.get(what) ?? 0) + 1);
 }
 
+/** As the log tells time; a slot of an interval has a place within its second. */
+function wholeSecond(at) {
+  return Math.floor(Date.parse(at) / 1_000) * 1_000;
+}
+
 /** What the log says, line by line; how late half of the starts were since it was asked last. */
 function followed(stdout) {
   const events = { started: 0, errors: new Map(), notified: 0 };
@@ -155,7 +160,7 @@ function followed(stdout) {
         if (line.includes('"event":"started"')) {
           events.started += 1;
           const { time, period_id: slot, source } = JSON.parse(line);
-          if (source === "interval") late.push(Date.parse(time) - Date.parse(slot));
+          if (source === "interval") late.push(Date.parse(time) - wholeSecond(slot));
         } else if (line.includes('"event":"notified"')) events.notified += 1;
         else if (line.includes('"level":"error"')) noteError(events.errors, JSON.parse(line));
         else if (line.includes('"event":"ready"')) resolveReady();
