@@ -1,6 +1,5 @@
 /** Many endpoints held, let go on, or run otherwise for a while, at once: those of a job, those with a tag, or those of a job with a tag. */
 import { z } from "zod";
-import type { JobStatus } from "../../actors/supervisor/port.js";
 import { endpointIdentity } from "../../core/endpoint/endpoint-name.js";
 import { KRON } from "../../core/governor/author.js";
 import { HINT_KINDS } from "../../core/governor/hint.js";
@@ -58,11 +57,7 @@ export const RESUME_ENDPOINTS = tenantOperation({
   output: MANY_ANSWER,
   run: (which, ports, caller) => {
     const { tenant, by } = authorOf(caller);
-    return ofEach(ports, tenant, which, async (identity) => {
-      const status = await statusOf(ports, identity);
-      if (status !== null && status.pausedUntil === null) return false;
-      return ports.supervisor.resume(identity, by);
-    });
+    return ofEach(ports, tenant, which, (identity) => ports.supervisor.resume(identity, by));
   },
 });
 
@@ -107,23 +102,13 @@ export const CLEAR_HINTS_OF_MANY = tenantOperation({
   output: MANY_ANSWER,
   run: ({ hintKind, ...which }, ports, caller) => {
     const { tenant, by } = authorOf(caller);
-    const kinds = hintKind === "all" ? HINT_KINDS : [hintKind];
-    return ofEach(ports, tenant, which, async (identity) => {
-      const status = await statusOf(ports, identity);
-      if (status !== null && kinds.every((kind) => status.hints[kind] === null)) return false;
-      return ports.supervisor.clearHints(identity, hintKind, by);
-    });
+    return ofEach(ports, tenant, which, (identity) => ports.supervisor.clearHints(identity, hintKind, by));
   },
 });
 
 async function hasStopped(ports: Acting, identity: string): Promise<boolean> {
-  return (await statusOf(ports, identity))?.pausedBy === KRON;
-}
-
-/** null: it cannot be told, and what is asked for is done to it whatever it is. */
-async function statusOf(ports: Acting, identity: string): Promise<JobStatus | null> {
   const [status] = await statusesOf(ports, [identity]);
-  return status ?? null;
+  return status?.pausedBy === KRON;
 }
 
 /** `act` says whether there was something to be done it to. */
