@@ -1,6 +1,7 @@
 /** Planners of a daemon that runs: what one would propose for an endpoint, and what they have proposed. */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { plainText } from "../core/base/plain-text.js";
 import { ENDPOINT_ID } from "../core/endpoint/endpoint-name.js";
 import { formatSecond, knownInstant } from "../core/time/instant.js";
 import type { SessionDetail, SessionRow, TriedAnswer } from "../operations/planner/shapes.js";
@@ -23,12 +24,13 @@ export const CHAT_ONLY = ["model", "key-env", "key-file", "tokens"] as const;
 const ROWS = 20;
 const MOST_ROWS = 100;
 const SESSION_ID = /^ps_/;
+const FILES = ".json";
 const NAMED = /^[^./].*\/./;
 
-/** An id, or JOB/NAME where no file is called so; a file is always meant by `./`. */
+/** An id, or JOB/NAME where no file is called so; a file is always meant by `./`, and by its ending. */
 export function isOfEndpoint(text: string, io: CliIo): boolean {
-  if (ENDPOINT_ID.test(text)) return true;
-  return NAMED.test(text) && !existsSync(resolve(io.cwd, text));
+  const isFile = text.endsWith(FILES) || statSync(resolve(io.cwd, text), { throwIfNoEntry: false })?.isFile() === true;
+  return ENDPOINT_ID.test(text) || (NAMED.test(text) && !isFile);
 }
 
 /** By its id, or as JOB/NAME. */
@@ -53,7 +55,8 @@ export async function tryEndpoint(written: string, args: ParsedArgs, io: CliIo):
 
 export async function sessions(of: string | undefined, args: ParsedArgs, io: CliIo): Promise<ExitCode> {
   if (of !== undefined && SESSION_ID.test(of)) return oneSession(of, args, io);
-  if (of !== undefined && !isOfEndpoint(of, io)) throw usageError(`"${of}" is neither an endpoint nor a session's id`);
+  if (of !== undefined && !ENDPOINT_ID.test(of) && !NAMED.test(of))
+    throw usageError(`"${of}" is neither an endpoint nor a session's id`);
   const form = outputForm(args);
   const limit = countArg(args, "limit", ROWS, MOST_ROWS);
   const about = of === undefined ? {} : { endpointId: await endpointIdOf(of, args, io) };
@@ -92,15 +95,15 @@ function unreadable(): CliError {
 
 function linesOf({ id, by, session: told, fates }: SessionRow): string[] {
   const { endpoint, startedAt, outcome, proposals } = sessionOf(told);
-  const first = `${formatSecond(startedAt)}  ${id}  ${endpoint}  ${by}: ${outcome.code}: ${outcome.message}`;
+  const first = `${formatSecond(startedAt)}  ${id}  ${endpoint}  ${by}: ${outcome.code}: ${plainText(outcome.message)}`;
   const became = proposals.map((proposal, at) => {
     const { result, message } = fates[at] ?? { result: "pending", message: "" };
-    return `  ${proposalText(proposal)}: ${result}${message === "" ? "" : `: ${message}`}`;
+    return `  ${proposalText(proposal)}: ${result}${message === "" ? "" : `: ${plainText(message)}`}`;
   });
   return [first, ...became];
 }
 
 function callLines({ session }: SessionRow): string[] {
   const next = `  looked at again from ${formatSecond(knownInstant(session.nextAnalysisAt))} on`;
-  return [...session.calls.map(({ name, result, message }) => `  ${name}: ${result}: ${message}`), next];
+  return [...session.calls.map(({ name, result, message }) => `  ${name}: ${result}: ${plainText(message)}`), next];
 }

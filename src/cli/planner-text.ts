@@ -29,14 +29,16 @@ export function sessionText(session: Session, { endpoint, health }: Situation): 
 /** What the model called; rules call nothing, and say all in their outcome. */
 function callLines({ calls }: Session): readonly string[] {
   const called = calls.filter(({ name }) => !(RULE_NAMES as readonly string[]).includes(name));
-  return called.map(({ name, result, message }) => `  ${name}: ${result}${message === "" ? "" : `: ${message}`}`);
+  return called.map(
+    ({ name, result, message }) => `  ${name}: ${result}${message === "" ? "" : `: ${plainText(message)}`}`,
+  );
 }
 
 function outcomeLine({ kind, outcome: { code, message }, tokens }: Session): string {
   const isOwn = code === "proposed" || code === "nothing";
-  if (kind === "rules" && isOwn) return `the rules: ${message}`;
+  if (kind === "rules" && isOwn) return `the rules: ${plainText(message)}`;
   const used = tokens.used === 0 ? "" : ` (${tokens.isEstimated ? "about " : ""}${plural(tokens.used, "token")})`;
-  return `the model${used}: ${isOwn && message !== "" ? "" : code}${isOwn || message === "" ? "" : ": "}${message}`;
+  return `the model${used}: ${isOwn && message !== "" ? "" : code}${isOwn || message === "" ? "" : ": "}${plainText(message)}`;
 }
 
 export function proposalText(proposal: Proposal): string {

@@ -106,6 +106,8 @@ describe.skipIf(!hasBrowser)(`what has happened${hasBrowser ? "" : " (this machi
     // Those that start all the time share a line, and what is held is dashed.
     await page.getByText(/^\d jobs all the time/).waitFor();
     expect(await page.locator("rect.held").count()).toBeGreaterThan(0);
+    // Twenty are shown, and those that start all the time take the place of the others.
+    await ran(at, "t/bad");
     const ended = page.getByRole("region", { name: "Just ended" });
     await ended
       .getByRole("button", { name: /What happened to t\/bad/ })

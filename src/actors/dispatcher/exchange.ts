@@ -11,7 +11,7 @@ import { ABORTED_LATE, BODY_UNEXPECTED, type Ending } from "../../core/state/end
 import type { EpochMs } from "../../core/time/instant.js";
 import type { Clock, Timer } from "../clock.js";
 import { type BodyJudge, bodyJudgeOf } from "./body-judge.js";
-import { ConnectFailure, type Line } from "./lines.js";
+import { ConnectFailure, errorText, type Line } from "./lines.js";
 import { excerptOf, idempotencyKeyOf, signatureOf } from "./message.js";
 import type { AnswerHeaders, RequestArm } from "./port.js";
 import { retryAfterMsOf } from "./retry-after.js";
@@ -179,7 +179,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     const reason = BROKEN_ANSWERS.has(error.name) ? "response-invalid" : "connection-lost";
-    this.fail(this.#sentMs === null ? "connect-failed" : reason, error.message || error.name);
+    this.fail(this.#sentMs === null ? "connect-failed" : reason, errorText(error));
   }
 
   #end(ending: Ending, isLineSound = false): void {

@@ -6,7 +6,6 @@
 import { err, ok, type Result } from "../../core/base/result.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
 import { endpointName } from "../../core/endpoint/endpoint-name.js";
-import { KEY_FORM, signingKeyOf } from "../../core/endpoint/signing-secret.js";
 import { isHeaderValue } from "../../core/job/http-reader.js";
 import { isPast } from "../../core/period/lateness.js";
 import type { Ending } from "../../core/state/ending.js";
@@ -22,7 +21,7 @@ import { headersOf } from "./message.js";
 import type { Dispatcher, RequestArm } from "./port.js";
 import { type Resolver, SystemResolver } from "./resolver.js";
 import { isSealed } from "./seal.js";
-import { type Environment, readSecret, TlsProfiles, type Unseal } from "./secrets.js";
+import { type Environment, readSecret, readSigningKey, TlsProfiles, type Unseal } from "./secrets.js";
 
 export interface DispatcherOptions {
   readonly clock: Clock;
@@ -196,11 +195,10 @@ class HttpDispatcher implements Dispatcher {
       if (!isHeaderValue(read.value)) return err(unfit(header));
       values[header] = read.value;
     }
-    const signing = signature === null ? ok(null) : await readSecret(signature, this.#env, this.#unseal);
+    const signing = signature === null ? ok(null) : await readSigningKey(signature, this.#env, this.#unseal);
     if (!signing.ok) return signing;
-    const signingKey = signing.value === null ? null : signingKeyOf(signing.value);
-    if (signing.value !== null && signingKey === null) return err(NO_KEY);
-    const secrets = [...Object.values(values), ...(signing.value === null ? [] : [signing.value])];
+    const { key: signingKey = null, text } = signing.value ?? {};
+    const secrets = [...Object.values(values), ...(text === undefined ? [] : [text])];
     return ok({ headers: headersOf(request, values), secrets, signingKey });
   }
 }
@@ -211,8 +209,6 @@ function laneOf({ prepared, place }: Held): Lane {
 }
 
 const CLOSED: ArmFailure = { code: "launcher-unavailable", message: "the daemon is stopping" };
-
-const NO_KEY: ArmFailure = { code: "secret-unreadable", message: `what is to sign the request is no key: ${KEY_FORM}` };
 
 function notOpened(header: string, why: string): ArmFailure {
   return { code: "secret-unreadable", message: `what is to be sent as ${header} cannot be unsealed: ${why}` };

@@ -136,7 +136,7 @@ export class Line {
     };
     const onError = (error: Error): void => {
       socket.off("close", onClose);
-      fail(tlsText(error));
+      fail(errorText(error));
     };
     const onClose = (): void => fail("the connection was closed while it was being secured");
     socket.once("error", onError);
@@ -220,9 +220,11 @@ export class Lines {
 }
 
 /** What OpenSSL says has an address of its memory in it, and a place in its source. */
-function tlsText(error: Error): string {
+export function errorText(error: Error): string {
   const { reason } = error as { readonly reason?: unknown };
-  return typeof reason === "string" ? `${reason} (${codeOf(error)})` : error.message || codeOf(error);
+  const code = codeOf(error);
+  if (code.startsWith("ERR_SSL_") && typeof reason === "string") return `${reason} (${code})`;
+  return error.message || code;
 }
 
 function codeOf(error: Error): string {

@@ -9,6 +9,7 @@ import { createSecureContext, type SecureContext } from "node:tls";
 import { messageOf } from "../../core/base/errors/message.js";
 import { LIMITS } from "../../core/base/limits.js";
 import { err, ok, type Result } from "../../core/base/result.js";
+import { KEY_FORM, signingKeyOf } from "../../core/endpoint/signing-secret.js";
 import type { SecretRef, TlsFiles } from "../../core/job/definition.js";
 import type { ArmFailure } from "../runner/port.js";
 import { DISPATCHER_LIMITS } from "./limits.js";
@@ -36,6 +37,27 @@ export async function readSecret(
   const value = env[name];
   if (value === undefined) return refused(`the environment variable ${name} is not set where the daemon runs`);
   return checked(value.trim(), `the environment variable ${name}`);
+}
+
+/** What it signs with; its text is not to be seen either. */
+interface SigningKey {
+  readonly key: Buffer;
+  readonly text: string;
+}
+
+export async function readSigningKey(
+  secret: SecretRef,
+  env: Environment,
+  unseal?: Unseal,
+): Promise<Result<SigningKey, ArmFailure>> {
+  const read = await readSecret(secret, env, unseal);
+  if (!read.ok) return read;
+  const key = signingKeyOf(read.value);
+  if (key !== null) return ok({ key, text: read.value });
+  const { from, name } = secret;
+  const what =
+    from === "sealed" ? "what is kept sealed" : from === "file" ? `the file ${name}` : `the variable ${name}`;
+  return refused(`${what} is to sign the request and is no key: ${KEY_FORM}`);
 }
 
 function checked(value: string, what: string): Result<string, ArmFailure> {

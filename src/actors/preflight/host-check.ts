@@ -9,7 +9,7 @@ import type { Problem } from "../../core/base/problem.js";
 import { SETTINGS_DEFAULTS } from "../../core/config/settings.js";
 import type { HttpTarget, JobDefinition, ProcessTarget, SecretRef } from "../../core/job/definition.js";
 import { type EpochMs, formatSecond } from "../../core/time/instant.js";
-import { type Environment, readSecret, TlsProfiles } from "../dispatcher/secrets.js";
+import { type Environment, readSecret, readSigningKey, TlsProfiles } from "../dispatcher/secrets.js";
 import type { ProcessArm } from "../launcher/port.js";
 import type { ArmFailure, Runner } from "../runner/port.js";
 import { processArmOf } from "../supervisor/run/arm-request.js";
@@ -174,7 +174,7 @@ export class HostCheck {
     for (const { secret, path } of secretsOf(secretHeaders, signature)) {
       if (secret.from === "env" && env === null) isTold = false;
       else {
-        const read = await readSecret(secret, env ?? {});
+        const read = await (secret === signature ? readSigningKey : readSecret)(secret, env ?? {});
         if (!read.ok) return verdictOn(read.error, null, path);
       }
     }

@@ -6,11 +6,12 @@ import { unwrapped } from "./unwrapped.js";
 
 type Issue = z.core.$ZodIssue;
 
-const MOST = 50;
+/** Told of one request. */
+export const MOST_ERRORS = 50;
 
 /** `schema`: what it was read by. */
 export function inputProblem(issues: readonly Issue[], schema: z.ZodType): HttpProblem {
-  return wrongFields(issues.flatMap((issue) => errorsOf(issue, schema)).slice(0, MOST));
+  return wrongFields(issues.flatMap((issue) => errorsOf(issue, schema)).slice(0, MOST_ERRORS));
 }
 
 function errorsOf(issue: Issue, schema: z.ZodType): readonly FieldError[] {
@@ -22,8 +23,8 @@ function errorsOf(issue: Issue, schema: z.ZodType): readonly FieldError[] {
 }
 
 function codeOf(issue: Issue): string {
-  if (issue.code === "invalid_type") return issue.input === undefined ? "field-missing" : "field-type";
-  return issue.code === "invalid_union" ? "field-type" : "field-value";
+  if (issue.code !== "invalid_type" && issue.code !== "invalid_union") return "field-value";
+  return issue.input === undefined ? "field-missing" : "field-type";
 }
 
 /** Where the kind of value says which of several was meant, what that one lacks. */

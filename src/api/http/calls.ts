@@ -5,7 +5,7 @@ import type { Operation } from "../../operations/operation.js";
 import type { Acting } from "../../operations/ports.js";
 import { isRehearsal } from "../../operations/rehearsal.js";
 import { type Asked, type Fields, inputOf, ownerOf, readTaken, toldAnswer } from "../form/asked.js";
-import { unknownField } from "../form/issues.js";
+import { MOST_ERRORS, unknownField } from "../form/issues.js";
 import { readPathParameter, readQuery } from "../form/parameters.js";
 import { API_LIMITS } from "../limits.js";
 import { type Answer, JSON_TYPES } from "./answer.js";
@@ -17,8 +17,6 @@ import { type FieldError, HttpProblem, pointerOf, retryAfter, wrongFields } from
 import type { Route } from "./routes.js";
 
 const STOPPING_RETRY_MS = 5_000;
-/** Told of one request. */
-const MOST_ERRORS = 50;
 
 interface Call {
   readonly request: IncomingMessage;

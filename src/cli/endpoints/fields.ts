@@ -24,11 +24,7 @@ type Reader = (text: string, option: string) => unknown;
 const asText: Reader = (text) => text;
 const asWords: Reader = (text) => text.split(",").filter((word) => word !== "");
 const asSpan: Reader = (text, option) => readAs(option, parseSpan(text));
-const asKib: Reader = (text, option) => {
-  const bytes = readAs(option, parseSize(text));
-  if (bytes % KIB === 0) return bytes / KIB;
-  throw usageError(`--${option}: ${text} is no whole number of KiB`, `--${option} ${Math.ceil(bytes / KIB)}KiB`);
-};
+const asKib: Reader = (text, option) => Math.ceil(readAs(option, parseSize(text)) / KIB);
 const orNone = (read: Reader): Reader => {
   return (text, option) => (text === NONE ? null : read(text, option));
 };

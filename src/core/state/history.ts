@@ -33,7 +33,8 @@ export function historyText(history: History): string {
 
 /**
  * The history was read from this document: its entries stand there as they would be written, and need not be made into texts
- * again. Where they have braces inside, or the newest stands in another form than Kron's own (S30), all of them are.
+ * again. Where they have braces inside, or the newest stands in another form than Kron's own (S30), all of them are: whoever
+ * wrote it has written the others, for a document is written as a whole.
  */
 export function keepHistoryText(history: History, documentText: string): void {
   const newest = history.at(-1);
@@ -69,7 +70,7 @@ function historyIn(text: string, history: History): HistoryText | null {
   const lengths: number[] = [];
   let at = start;
   for (const { PeriodID } of history) {
-    if (!text.startsWith(FIRST_FIELD, at) || !text.startsWith(PeriodID, at + FIRST_FIELD.length)) return null;
+    if (!text.startsWith(FIRST_FIELD, at) || !text.startsWith(`${PeriodID}"`, at + FIRST_FIELD.length)) return null;
     const brace = text.indexOf("{", at + 1);
     const isLast = brace < 0 || brace > end;
     const entryEnd = isLast ? end : brace - 1;

@@ -15,16 +15,21 @@ const TIMES = 4;
 type Collect = (options: { readonly type: "major"; readonly execution: "async" }) => Promise<void>;
 
 let collect: Collect | null = null;
-let timer: NodeJS.Timeout | null = null;
+/** Counts who has asked: the last one is who is served. */
+let asked = 0;
 
 /** Only what programs of ours may know: whether it is worth the pause is decided then. */
-export function trimMemorySoon(times = TIMES): void {
-  if (timer !== null) clearTimeout(timer);
-  timer = setTimeout(() => {
-    timer = null;
-    void trimMemory().then(() => {
-      if (times > 1) trimMemorySoon(times - 1);
-    });
+export function trimMemorySoon(): void {
+  asked += 1;
+  trimAfterwards(asked, TIMES);
+}
+
+function trimAfterwards(turn: number, times: number): void {
+  const timer = setTimeout(() => {
+    if (turn !== asked) return;
+    // Memory that stays is no reason to end.
+    const goOn = (): void => (times > 1 ? trimAfterwards(turn, times - 1) : undefined);
+    trimMemory().then(goOn, () => undefined);
   }, AFTER_MS);
   timer.unref();
 }

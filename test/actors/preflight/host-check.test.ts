@@ -66,6 +66,29 @@ describe("HostCheck", () => {
     expect([asked.length, open.size]).toEqual([4, 0]);
   });
 
+  test("what is to sign a request has to be a key, which is said where it stands", async () => {
+    const env = { GOOD: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", PLAIN: "any text", BAD: "whsec_!!!", EMPTY: "whsec_" };
+    const { check } = pretended(() => null, { env });
+    const jobs = Object.keys(env).map((name) => ({
+      definition: requireOk(
+        readJobDefinition({
+          identity: name,
+          schedule: "0 3 * * *",
+          http: { url: "https://hooks.test/", signature: { secret_env: name } },
+        }),
+      ),
+      file: "jobs.yaml",
+      line: 3,
+      column: 5,
+    }));
+    const { findings } = await hostFindings(jobs, check, 100);
+    expect(findings.map(({ located: { identity, problem } }) => [identity, problem.path])).toEqual([
+      ["BAD", ["http", "signature"]],
+      ["EMPTY", ["http", "signature"]],
+    ]);
+    expect(findings[0]?.located.problem.message).toContain("the variable BAD is to sign the request and is no key");
+  });
+
   test("each kind of job is looked at once, whatever its arguments; every gate is closed again", async () => {
     const { check, asked, open } = pretended(() => null);
     const jobs = Array.from({ length: 1_000 }, (_, index) => jobOf(`t/${index}`));

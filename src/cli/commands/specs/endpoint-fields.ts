@@ -50,7 +50,7 @@ export const FIELD_OPTIONS: readonly OptionSpec[] = [
   { name: "min-interval", value: "DURATION", help: "no two runs are closer; none: no such bound" },
   { name: "max-interval", value: "DURATION", help: "no two runs are farther apart; none: no such bound" },
   { name: "timeout", value: "DURATION", help: "of a request, to the last byte of its answer (default: 30s)" },
-  { name: "max-response", value: "SIZE", help: "of an answer, in whole KiB (default: 1000KiB)" },
+  { name: "max-response", value: "SIZE", help: "of an answer, taken up to the next whole KiB (default: 1000KiB)" },
   { name: "success", value: "STATUS,...", help: "what counts as success: 2xx, 304, 200-204 (default: 2xx)" },
   { name: "deadline", value: "DURATION", help: "how late a run of the expression may begin; none: as usual, a minute" },
   { name: "retries", value: "N", help: "further attempts of a run that failed; 0: none" },

@@ -8,7 +8,7 @@ export const PLANNER: CommandSpec = {
   summary: "show what planners propose for endpoints, and what became of it",
   usage: "try ENDPOINT|FILE | sessions [ENDPOINT|SESSION] | rules",
   details: `
-"try ENDPOINT" asks the daemon what it would propose for an endpoint now, by its id; "sessions" lists what was proposed, newest
+"try ENDPOINT" asks the daemon what it would propose for an endpoint now, by its id or as JOB/NAME; "sessions" lists what was proposed, newest
 first, with what became of it, and shows one by its id. A daemon looks at endpoints when 'krond start --planner rules' or the
 endpoint itself says so.
 
