@@ -67,7 +67,12 @@ describe("HostCheck", () => {
   });
 
   test("what is to sign a request has to be a key, which is said where it stands", async () => {
-    const env = { GOOD: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", PLAIN: "any text", BAD: "whsec_!!!", EMPTY: "whsec_" };
+    const env = {
+      GOOD: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      PLAIN: "any text",
+      BAD: "whsec_!!!",
+      EMPTY: "whsec_",
+    };
     const { check } = pretended(() => null, { env });
     const jobs = Object.keys(env).map((name) => ({
       definition: requireOk(
