@@ -8,9 +8,9 @@ export const PLANNER: CommandSpec = {
   summary: "show what planners propose for endpoints, and what became of it",
   usage: "try ENDPOINT|FILE | sessions [ENDPOINT|SESSION] | rules",
   details: `
-"try ENDPOINT" asks the daemon what it would propose for an endpoint now, by its id or as JOB/NAME; "sessions" lists what was proposed, newest
-first, with what became of it, and shows one by its id. A daemon looks at endpoints when 'krond start --planner rules' or the
-endpoint itself says so.
+"try ENDPOINT" asks the daemon what it would propose for an endpoint now, by its id or as JOB/NAME; "sessions" lists what was
+proposed, newest first, with what became of it, and shows one by its id. A daemon looks at endpoints when
+'krond start --planner rules' or the endpoint itself says so.
 
 "try FILE" needs no daemon: it reads the situation of one endpoint, its schedule, bounds, hints and either its health or its runs, as JSON from FILE or
 standard input ("-"), and shows what would be proposed and why. Nothing is changed. By default the rules are asked, which
