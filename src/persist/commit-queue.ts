@@ -30,6 +30,10 @@ export class CommitQueue<B extends Batch = Batch> {
     this.#write = write;
   }
 
+  get hasFailed(): boolean {
+    return this.#failure !== null;
+  }
+
   commit(batch: B): Promise<readonly Claim[]> {
     if (this.#failure !== null) return Promise.reject(writeRefused(this.#failure));
     if (this.#waiting.length >= MAX_WAITING) throw new Error("invariant broken: commits are not waited for");

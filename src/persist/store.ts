@@ -235,6 +235,19 @@ export interface StateStore extends StateReader {
   dropLedger(term: LockTerm, before: EpochMs, along: (records: readonly StoredRecord[]) => Batch): Promise<number>;
   /** While a store is marked so, it is being filled from elsewhere, and opening it is refused. */
   markLoading(term: LockTerm, isLoading: boolean): Promise<void>;
+  /** Absent: whoever opens it next works everything out anew. */
+  readonly farewell?: FarewellPort;
+}
+
+/**
+ * What whoever closes a store tells whoever opens it next. It is there only if nobody has touched the store in between, and
+ * every document and definition is as it was written.
+ */
+export interface FarewellPort {
+  /** What was left; null: nothing that could be believed, or it was taken already. */
+  take(): Buffer | null;
+  /** Written when the store is closed, unless a document or a definition is changed until then. */
+  leave(term: LockTerm, words: readonly Uint8Array[]): void;
 }
 
 export type OpenedStore = Result<StateStore, KronError>;

@@ -31,7 +31,7 @@ import type { EpochMs } from "../core/time/instant.js";
 import { acquireMemoryLock, type LockTerm } from "../persist/lock.js";
 import { MemoryDisk } from "../persist/memory/disk.js";
 import { openMemoryStore } from "../persist/memory/store.js";
-import type { Batch } from "../persist/store.js";
+import type { Batch, StateStore } from "../persist/store.js";
 import { type Life, PortGuard } from "./guarded-ports.js";
 import type { Loaded } from "./scenario.js";
 
@@ -67,6 +67,7 @@ interface Daemon extends Life {
   /** Asked for and not answered yet. */
   operations: number;
   readonly supervisor: Supervisor;
+  readonly store: StateStore;
   readonly term: LockTerm;
   readonly launcher: ReturnType<SimulatedHost["launcher"]>;
   readonly dispatcher: SimulatedDispatcher;
@@ -107,10 +108,9 @@ export class SimulatedMachine {
     const launcher = this.host.launcher(MAX_ARMED);
     const dispatcher = new SimulatedDispatcher(this.clock, answerOf, witness);
     const life = { isAlive: true, operations: 0 };
-    const supervisor = createSupervisor(
-      this.guard.between(this.#portsOf(term, new RunnerRouter(launcher, dispatcher)), life),
-    );
-    const daemon: Daemon = Object.assign(life, { supervisor, term, launcher, dispatcher });
+    const ports = this.guard.between(this.#portsOf(term, new RunnerRouter(launcher, dispatcher)), life);
+    const supervisor = createSupervisor(ports);
+    const daemon: Daemon = Object.assign(life, { supervisor, store: ports.store, term, launcher, dispatcher });
     this.#daemon = daemon;
     void supervisor.failed.then((error) => this.#failed(daemon, error));
     this.begin(async () => {
@@ -134,7 +134,10 @@ export class SimulatedMachine {
     const daemon = this.#daemon;
     if (daemon === null) return;
     this.begin(async () => {
-      await daemon.supervisor.stop({ graceful: false }).catch((error: unknown) => this.#failed(daemon, error));
+      await daemon.supervisor
+        .stop({ graceful: false })
+        .then(() => daemon.store.close())
+        .catch((error: unknown) => this.#failed(daemon, error));
       if (this.#daemon === daemon) this.kill();
     });
   }

@@ -56,6 +56,8 @@ const AWAY = "src/actors/cluster/away-runs.ts";
 const ELSEWHERE = "src/actors/supervisor/run/elsewhere.ts";
 const LOST = "src/actors/supervisor/run/away.ts";
 const AWAY_TESTS = ["test/actors/cluster/away-runs.test.ts", "test/actors/cluster/runs-between.test.ts"];
+const FAREWELL = "src/actors/supervisor/start/farewell.ts";
+const FAREWELL_TESTS = ["test/actors/supervisor/start/farewell.test.ts"];
 const LAUNCHER_TESTS = ["test/actors/launcher/child/gate.test.ts", "test/actors/launcher/contract.test.ts"];
 
 /** @type {readonly Mutant[]} */
@@ -673,5 +675,71 @@ export const MUTANTS = [
     search: "if (!isOneStart(arm.params.chosenAt, forAt)) return null;",
     replace: "",
     tests: REHEARSAL_TESTS,
+  },
+  {
+    name: "S13: what a daemon has left counts although it is due by now",
+    file: FAREWELL,
+    search: "if (isDue || isPauseOver(page, index, now))",
+    replace: "if (isPauseOver(page, index, now))",
+    tests: FAREWELL_TESTS,
+    quick: true,
+  },
+  {
+    name: "S17: a pause that is over by now is left on record",
+    file: FAREWELL,
+    search: "if (isDue || isPauseOver(page, index, now))",
+    replace: "if (isDue)",
+    tests: FAREWELL_TESTS,
+  },
+  {
+    name: "S29: what a daemon was doing when it ended is forgotten",
+    file: "src/actors/supervisor/start/take-left.ts",
+    search: "  await takeRead(left.inMotion, store, survey, rules);\n",
+    replace: "",
+    tests: FAREWELL_TESTS,
+  },
+  {
+    name: "S16: a job that comes back is taken for a new one",
+    file: "src/actors/supervisor/start/take-left.ts",
+    search: "  await takeRead(await survey.unseen(), store, survey, rules);\n",
+    replace: "",
+    tests: FAREWELL_TESTS,
+    quick: true,
+  },
+  {
+    name: "S6: a farewell is said by a clock that went back",
+    file: "src/actors/supervisor/supervisor-actor.ts",
+    search: "if (this.#isClockBehind || !this.#schedule.knowsTheTime()) return;",
+    replace: "",
+    tests: FAREWELL_TESTS,
+  },
+  {
+    name: "S44: a job is not told of the boot of the machine",
+    file: "src/actors/supervisor/rows/job-entry.ts",
+    search: "this.#rows.setHearsStarts(this.handle, compiled.isReboot);",
+    replace: "",
+    tests: FAREWELL_TESTS,
+  },
+  {
+    name: "a daemon that has not seen all jobs says what there is",
+    file: "src/actors/supervisor/supervisor-actor.ts",
+    search: "if (store.farewell === undefined || !this.#isStarted) return;",
+    replace: "if (store.farewell === undefined) return;",
+    tests: FAREWELL_TESTS,
+  },
+  {
+    name: "S31: what was left counts although the store was written to",
+    file: "src/persist/farewell.ts",
+    search: "now.inode === seal.inode && now.bytes === seal.bytes && now.changedAtNs === seal.changedAtNs",
+    replace: "now.inode === seal.inode && now.bytes === seal.bytes",
+    tests: ["test/persist/farewell.test.ts"],
+  },
+  {
+    name: "S32: what was left counts although a document is damaged",
+    file: "src/persist/lmdb/open.ts",
+    search: "const isBelieved = isIts && pages?.value.areIntact === true;",
+    replace: "const isBelieved = isIts;",
+    tests: ["test/persist/farewell.test.ts"],
+    quick: true,
   },
 ];

@@ -43,6 +43,7 @@ import type { AttemptNews } from "./run/executor.js";
 import { Schedule } from "./run/schedule.js";
 import { Boot } from "./start/boot.js";
 import { fenceAfterFailover } from "./start/failover.js";
+import { farewellOf } from "./start/farewell.js";
 import { Reload } from "./start/reload.js";
 import type { Wanted } from "./start/survey.js";
 import { type WantedJobs, wantedFrom } from "./start/wanted-jobs.js";
@@ -75,6 +76,9 @@ class SupervisorActor implements Supervisor {
   /** Where the present span of being alive begins: the clock may go back behind the boot. */
   #aliveFromAt: EpochMs;
   #aliveTimer: Timer | null = null;
+  #isStarted = false;
+  /** S6: what is on record may be ahead of the clock, of which every start has to speak. */
+  #isClockBehind = false;
   #settleWaiters: (() => void)[] = [];
   /** One after another: each one goes by what the one before has left. */
   #lastReload: Promise<unknown> = Promise.resolve();
@@ -121,6 +125,8 @@ class SupervisorActor implements Supervisor {
       if (phaseName(this.#phase.snapshot) === "recovering") this.#leavePhase();
       throw error;
     }
+    this.#isStarted = true;
+    this.#isClockBehind ||= boot.isClockBehind;
     // A daemon has doors to open first, and says so itself.
     if (this.#ports.phase === undefined) this.#phase.tell({ type: "READY" });
   }
@@ -332,9 +338,19 @@ class SupervisorActor implements Supervisor {
     this.#core.note({ alive: this.#aliveSpan() });
     do await this.#core.whenIdle();
     while (!this.#core.isIdle);
+    this.#bidFarewell();
     // From here to the end of the turn nothing is heard.
     this.#ports.onAway?.(this.#elsewhere.staying(this.#runPlace()));
     this.#phase.tell({ type: "DRAINED" });
+  }
+
+  /** Only who has told all jobs of the present time knows what to say of them. */
+  #bidFarewell(): void {
+    const { clock, store, term } = this.#ports;
+    if (store.farewell === undefined || !this.#isStarted) return;
+    if (this.#isClockBehind || !this.#schedule.knowsTheTime()) return;
+    const words = farewellOf(this.#jobs, clock.now());
+    if (words !== null) store.farewell.leave(term, [words]);
   }
 
   /** Those of other nodes are theirs to see to. Nothing is triggered any more, but a run that has a timeout still ends at it. */
@@ -408,6 +424,7 @@ class SupervisorActor implements Supervisor {
 
   #jumped(now: EpochMs, jumpMs: number): void {
     if (now < this.#aliveFromAt) this.#aliveFromAt = now;
+    if (jumpMs < 0) this.#isClockBehind = true;
     const fields = { jump_ms: jumpMs };
     this.#core.emit({ at: now, event: "clock_jump", component: "scheduler", level: "warn", fields });
   }

@@ -26,7 +26,13 @@ const TEXTS = { encoding: "string", useVersions: true } as const;
 const RECORDS = { ...TEXTS, keyEncoding: "binary" } as const;
 
 /** As they are called in the data file: with a zero byte behind. */
-export const DATABASE_NAMES = ["documents\0", "ledger\0", "definitions\0", "meta\0"];
+export const IN_FILE = {
+  documents: "documents\0",
+  ledger: "ledger\0",
+  definitions: "definitions\0",
+  meta: "meta\0",
+} as const;
+export const DATABASE_NAMES: readonly string[] = Object.values(IN_FILE);
 
 export const META = {
   storeId: "store/id",

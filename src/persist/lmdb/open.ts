@@ -8,12 +8,14 @@ import * as path from "node:path";
 import type { KronError } from "../../core/base/errors/kron-error.js";
 import { err, ok, type Result } from "../../core/base/result.js";
 import { loadUnfinished, openFailed, RECOVER_HINT, storeError, unreadable, unwritable } from "../failures.js";
+import { type Farewell, farewellWords, forgetFarewell, sealedFarewell } from "../farewell.js";
 import { readDocumentKey } from "../keys.js";
 import { assertHeld, type LockTerm } from "../lock.js";
 import { heldByOther, type Marker, readMarker, writeMarker } from "../marker.js";
 import { checkPrivateFile } from "../private-files.js";
 import { moveAside, type RecoverableStore } from "../recoverable.js";
 import type { StateReader, StateStore } from "../store.js";
+import { isJobIntact } from "./entries.js";
 import { DATA_FILE, DATABASE_NAMES, type Databases, FORMAT, LOCK_FILE, META, openDatabases } from "./environment.js";
 import { checkIntegrity, damaged, type StoreSummary } from "./integrity.js";
 import { checkPages } from "./pages.js";
@@ -29,6 +31,8 @@ interface Findings {
   readonly marker: Marker | null;
   /** null: there is no data file, or none that anything was ever written to. */
   readonly summary: StoreSummary | null;
+  /** null: nothing was left, or something has changed since. */
+  readonly farewell: Farewell | null;
 }
 
 function incompatible(message: string, hint?: string): Result<never, KronError> {
@@ -67,13 +71,21 @@ function refuseLooseDocuments(directory: string): Result<void, KronError> {
   return incompatible(`${directory} holds state documents of another store`, "run: krond state import");
 }
 
+type Checked = Pick<Findings, "farewell"> & { readonly summary: StoreSummary };
+
 /** Both checks at once: they read the same file, on two cores. Only an exclusive one may read bytes nobody changes. */
-async function checkData(directory: string, isExclusive: boolean): Promise<Result<StoreSummary, KronError>> {
+async function checkData(directory: string, isExclusive: boolean): Promise<Result<Checked, KronError>> {
   const file = path.join(directory, DATA_FILE);
+  const left = isExclusive ? sealedFarewell(directory, file) : null;
   try {
-    const bytes = isExclusive ? checkPages(file, DATABASE_NAMES) : ok(undefined);
-    const [pages, summary] = await Promise.all([bytes, checkIntegrity(directory)]);
-    return pages.ok ? summary : err(damaged(directory, pages.error));
+    const bytes = isExclusive ? checkPages(file, DATABASE_NAMES, left === null ? {} : { isIntact: isJobIntact }) : null;
+    const [pages, found] = await Promise.all([bytes, checkIntegrity(directory)]);
+    if (pages !== null && !pages.ok) return err(damaged(directory, pages.error));
+    if (!found.ok) return found;
+    const { storeId, generation } = found.value;
+    const isIts = left?.seal.storeId === storeId && left.seal.generation === generation;
+    const isBelieved = isIts && pages?.value.areIntact === true;
+    return ok({ summary: found.value, farewell: isBelieved ? left : null });
   } catch (error) {
     return err(unreadable("check", `the store of ${directory} cannot be checked`, error));
   }
@@ -84,9 +96,9 @@ async function look(directory: string, isExclusive: boolean): Promise<Result<Fin
   if (!marker.ok) return marker;
   const hasData = checkFiles(directory, marker.value);
   if (!hasData.ok) return hasData;
-  if (!hasData.value) return ok({ marker: marker.value, summary: null });
-  const summary = await checkData(directory, isExclusive);
-  return summary.ok ? ok({ marker: marker.value, summary: summary.value }) : summary;
+  if (!hasData.value) return ok({ marker: marker.value, summary: null, farewell: null });
+  const checked = await checkData(directory, isExclusive);
+  return checked.ok ? ok({ marker: marker.value, ...checked.value }) : checked;
 }
 
 function matchMarker(directory: string, marker: Marker, summary: StoreSummary | null): Result<void, KronError> {
@@ -145,11 +157,14 @@ async function openStamped(
   findings: Findings,
   isLoading: boolean,
 ): Promise<Result<StateStore, KronError>> {
+  const { farewell } = findings;
+  const left = farewell === null ? null : await farewellWords(directory, farewell);
   const databases = makeDatabases(directory, findings);
   if (!databases.ok) return databases;
   try {
+    forgetFarewell(directory);
     await stamp(directory, databases.value, findings, isLoading);
-    return ok(new LmdbStore({ databases: databases.value, directory, isClosed: false }));
+    return ok(new LmdbStore({ databases: databases.value, directory, isClosed: false }, left));
   } catch (error) {
     await databases.value.root.close();
     return err(unwritable("open", `cannot write to the store of ${directory}`, error));
@@ -190,13 +205,14 @@ async function lookForRecovery(directory: string): Promise<Result<Findings, Kron
   if (marker !== null && marker.backend !== "lmdb") return err(heldByOther(directory, marker));
   const hasData = checkFiles(directory, marker);
   if (!hasData.ok) return hasData;
-  if (!hasData.value) return ok({ marker, summary: null });
+  const nothing = { marker, summary: null, farewell: null };
+  if (!hasData.value) return ok(nothing);
   const found = await checkData(directory, true);
-  if (!found.ok) return found.error.code === "state-damaged" ? ok({ marker, summary: null }) : found;
-  if (found.value.storeId === null) return ok({ marker, summary: null });
-  return found.value.format === FORMAT
-    ? ok({ marker, summary: found.value })
-    : otherFormat(directory, found.value.format);
+  if (!found.ok) return found.error.code === "state-damaged" ? ok(nothing) : found;
+  const { summary } = found.value;
+  if (summary.storeId === null) return ok(nothing);
+  // Whoever fills it is no daemon: what the last one knew does not count any more.
+  return summary.format === FORMAT ? ok({ ...nothing, summary }) : otherFormat(directory, summary.format);
 }
 
 /** Reads the store of a directory without its lock: for commands that work while no daemon runs. Creates nothing. */

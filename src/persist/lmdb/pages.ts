@@ -5,7 +5,7 @@
  * that exist, and a damaged snapshot number brings back the state before the last commit: each could run a period twice.
  *
  * It knows data version 2 on 64-bit little-endian machines, which is what the pinned binding writes. Anything else is
- * left to the walk in the child. What lies inside values is covered by their checksums.
+ * left to the walk in the child. What lies inside values is covered by their checksums, which are looked at on request.
  */
 
 import * as fs from "node:fs";
@@ -37,10 +37,27 @@ const PAGES_PER_TURN = 256;
 
 class Damage extends Error {}
 
+/** Whether a value is the one that was written under its key, as far as it says so itself. */
+type ValueTest = (database: string, key: Buffer, value: Buffer) => boolean;
+
 /** The databases there may be, as they are called in the data file, and the flags that they must have. */
 interface DatabaseKinds {
   readonly names: readonly string[];
   readonly flags: number;
+  /** null: nothing is asked of values. */
+  readonly isIntact: ValueTest | null;
+}
+
+interface PageOptions {
+  /** Those of the databases. */
+  readonly flags?: number;
+  /** Asked of every value. */
+  readonly isIntact?: ValueTest;
+}
+
+interface PagesFound {
+  /** Whether `isIntact` has held of every value. False as well where nobody could ask. */
+  readonly areIntact: boolean;
 }
 
 function claim(holds: boolean, what: () => string): asserts holds {
@@ -97,6 +114,7 @@ class PageCheck {
   readonly #named: { readonly name: string; readonly tree: Tree }[] = [];
   readonly #free: Buffer[] = [];
   #sinceBreath = 0;
+  #areIntact = true;
 
   constructor(descriptor: number, fileBytes: number, meta: Meta, databases: DatabaseKinds) {
     this.#descriptor = descriptor;
@@ -107,7 +125,7 @@ class PageCheck {
     this.#seen = new Uint8Array(this.#pageCount);
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<PagesFound> {
     await this.#tree(FREE_PAGES, this.#meta.free, TREE_FLAGS.free, compareNumbers);
     await this.#tree(DATABASES, this.#meta.main, TREE_FLAGS.main, compareBytes);
     for (const { name, tree } of this.#named.splice(0)) {
@@ -115,6 +133,7 @@ class PageCheck {
       await this.#tree(name, tree, this.#databases.flags, compareBytes);
     }
     for (const list of this.#free) this.#freeList(list);
+    return { areIntact: this.#databases.isIntact !== null && this.#areIntact };
   }
 
   async #tree(name: string, tree: Tree, flags: number, compare: Walk["compare"]): Promise<void> {
@@ -166,13 +185,23 @@ class PageCheck {
     if (flags === NODE.isBig) {
       const value = this.#overflow(name, readU64(page, data), readU64(page, data + NODE.bigPages), bytes, found);
       if (name === FREE_PAGES) this.#free.push(value);
+      else this.#test(name, page, node, value);
     } else if (flags === NODE.isTree && name === DATABASES) {
       claim(bytes === TREE_BYTES, () => `${name} has a record of ${bytes} bytes`);
       this.#named.push({ name: keyOf(page, node).toString("latin1"), tree: readTree(page, data) });
     } else {
       claim(flags === 0, () => `${name} has a node with flags ${flags}`);
-      if (name === FREE_PAGES) this.#free.push(Buffer.from(page.subarray(data, data + bytes)));
+      const value = page.subarray(data, data + bytes);
+      if (name === FREE_PAGES) this.#free.push(Buffer.from(value));
+      else this.#test(name, page, node, value);
     }
+  }
+
+  /** What was found once is enough. */
+  #test(name: string, page: Buffer, node: number, value: Buffer): void {
+    const { isIntact } = this.#databases;
+    if (isIntact === null || !this.#areIntact) return;
+    this.#areIntact = isIntact(name, keyOf(page, node), value);
   }
 
   /** A value on pages of its own; a shorter value may have been written to the pages of a longer one. */
@@ -183,7 +212,7 @@ class PageCheck {
     claim(HEADER_BYTES + bytes <= count * this.#meta.pageSize, () => `${name}, page ${at} is too short`);
     for (let page = at + 1; page < at + count; page += 1) this.#use(page, `${name}, overflow page ${page}`);
     found.overflowPages += count;
-    if (name !== FREE_PAGES) return first;
+    if (name !== FREE_PAGES && this.#databases.isIntact === null) return first;
     const value = Buffer.alloc(bytes);
     fs.readSync(this.#descriptor, value, 0, bytes, at * this.#meta.pageSize + HEADER_BYTES);
     return value;
@@ -298,14 +327,17 @@ function lastSnapshot(descriptor: number, metas: readonly [Meta, Meta]): Meta {
   return even.txn > odd.txn ? even : odd;
 }
 
-async function checkFile(descriptor: number, databases: DatabaseKinds): Promise<void> {
+/** Nothing could be asked. */
+const UNKNOWN: PagesFound = { areIntact: false };
+
+async function checkFile(descriptor: number, databases: DatabaseKinds): Promise<PagesFound> {
   const { size } = fs.fstatSync(descriptor);
   const first = readMeta(descriptor, 0, size);
   claim(first !== null, () => "the file does not begin like a store");
-  if (!first.isKnownVersion) return;
+  if (!first.isKnownVersion) return UNKNOWN;
   const second = readMeta(descriptor, first.pageSize, size);
   claim(second?.isKnownVersion === true, () => "the second snapshot is no snapshot");
-  await new PageCheck(descriptor, size, lastSnapshot(descriptor, [first, second]), databases).run();
+  return new PageCheck(descriptor, size, lastSnapshot(descriptor, [first, second]), databases).run();
 }
 
 /** Whether the system failed to read: that says nothing about what is in the file. */
@@ -320,13 +352,12 @@ function isSystemError(error: unknown): boolean {
 export async function checkPages(
   file: string,
   names: readonly string[],
-  flags: number = TREE_FLAGS.database,
-): Promise<Result<void, string>> {
-  if (os.endianness() !== "LE" || !KNOWN_ARCHITECTURES.includes(process.arch)) return ok(undefined);
+  { flags = TREE_FLAGS.database, isIntact }: PageOptions = {},
+): Promise<Result<PagesFound, string>> {
+  if (os.endianness() !== "LE" || !KNOWN_ARCHITECTURES.includes(process.arch)) return ok(UNKNOWN);
   const descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
   try {
-    await checkFile(descriptor, { names, flags });
-    return ok(undefined);
+    return ok(await checkFile(descriptor, { names, flags, isIntact: isIntact ?? null }));
   } catch (error) {
     // Whatever else was thrown while following damaged numbers is damage too.
     if (isSystemError(error)) throw error;

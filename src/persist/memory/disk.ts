@@ -32,6 +32,8 @@ export class MemoryDisk {
   readonly objects = new Map<string, string>();
   readonly alive = new Map<number, AliveSpan>();
   isLoading = false;
+  /** What the last store that was closed has left; whatever is written after it ends it. */
+  farewell: Buffer | null = null;
   commits = 0;
   faults: FaultPlan = () => null;
   /** Called when a fault crashes the process: its commit settles never, and its store answers nothing any more. */
@@ -41,7 +43,14 @@ export class MemoryDisk {
     this.storeId = storeId;
   }
 
+  takeFarewell(): Buffer | null {
+    const left = this.farewell;
+    this.farewell = null;
+    return left;
+  }
+
   apply(batch: Batch): void {
+    this.farewell = null;
     this.#remove(batch.removed ?? {});
     for (const { key, text } of batch.documents ?? []) {
       if (text === null) this.documents.delete(key);
@@ -60,6 +69,7 @@ export class MemoryDisk {
 
   /** A flipped bit. */
   damage(key: DocumentKey, text: string): void {
+    this.farewell = null;
     this.documents.set(key, { text, isIntact: false });
   }
 

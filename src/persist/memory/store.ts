@@ -9,11 +9,13 @@ import { loadUnfinished } from "../failures.js";
 import { ALL_KEYS, isInRange, type KeyRange } from "../key-range.js";
 import { type DocumentKey, documentKey, recordKey } from "../keys.js";
 import { assertHeld, type LockTerm } from "../lock.js";
+import { Parting } from "../parting.js";
 import {
   type AliveSpan,
   type Batch,
   type Claim,
   type DocumentEntry,
+  type FarewellPort,
   type LedgerCursor,
   type LedgerPage,
   type LedgerRecord,
@@ -59,12 +61,15 @@ function* pages<T>(items: readonly T[], size = PAGE_SIZE): Generator<readonly T[
 /** What all views of one opened store share. */
 class Opening {
   readonly queue = new CommitQueue((group) => this.#write(group));
+  readonly parting: Parting;
   isClosed = false;
 
   constructor(
     readonly disk: MemoryDisk,
     readonly place: string,
-  ) {}
+  ) {
+    this.parting = new Parting(disk.takeFarewell(), (term) => assertHeld(term, place));
+  }
 
   /** Like a real disk it takes its time, so that nothing comes to rely on a commit being there at once. */
   async #write(group: readonly Batch[]): Promise<readonly (readonly Claim[])[]> {
@@ -91,11 +96,13 @@ class MemoryStore implements StateStore {
   readonly isChecked = false;
   readonly source = null;
   readonly range: KeyRange;
+  readonly farewell: FarewellPort;
   readonly #opening: Opening;
 
   constructor(opening: Opening, range: KeyRange = ALL_KEYS) {
     this.storeId = opening.disk.storeId;
     this.range = range;
+    this.farewell = opening.parting;
     this.#opening = opening;
   }
 
@@ -107,6 +114,7 @@ class MemoryStore implements StateStore {
     assertHeld(term, this.#opening.place);
     this.#open();
     assertBatch(batch);
+    this.#opening.parting.heed(batch);
     return this.#opening.queue.commit(batch);
   }
 
@@ -209,7 +217,9 @@ class MemoryStore implements StateStore {
   }
 
   async close(): Promise<void> {
-    await this.#opening.queue.settled();
+    const { disk, isClosed, parting, queue } = this.#opening;
+    await queue.settled();
+    if (!isClosed && !queue.hasFailed && parting.words !== null) disk.farewell = Buffer.concat(parting.words);
     this.#opening.isClosed = true;
   }
 

@@ -72,7 +72,7 @@ async function lookOver(file: string): Promise<void> {
   if (!lock.ok) throw lock.error;
   // A store that is made on a full disk ends the process: LMDB reads what it could not write through its map.
   if (data.value === null || data.value.size === 0) return assertRoom(file);
-  const pages = await checkPages(file, [TASKS_IN_FILE], TREE_FLAGS.plain);
+  const pages = await checkPages(file, [TASKS_IN_FILE], { flags: TREE_FLAGS.plain });
   if (pages.ok) return;
   const message = `${file} is damaged: ${pages.error}; put a copy in its place, or move it away: then all tasks are new`;
   throw storeError("state-damaged", "open", message);

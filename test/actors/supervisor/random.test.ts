@@ -108,7 +108,7 @@ function randomDeed(dice: Dice, jobs: readonly JobDefinition[], mood: Mood): Dee
         jobs: jobs.filter(() => dice.is(0.9)).map((old) => (dice.is(0.3) ? randomJob(dice, old.identity) : old)),
       };
     case 4:
-      return mood.crash > 0 ? { do: dice.of(["kill", "reboot"]) } : null;
+      return mood.crash > 0 ? { do: dice.of(["stop", "kill", "reboot"]) } : { do: "stop" };
     case 5:
       return mood.arm > 0 ? { do: "lose-launcher" } : null;
     default:
@@ -222,7 +222,11 @@ async function live(seed: number): Promise<Life> {
     if (deed !== null) {
       hasGoneBack ||= deed.do === "jump" && deed.byMs < 0;
       const told =
-        deed.do === "reload" ? jobs.map(({ identity }) => identity) : "identity" in deed ? [deed.identity] : [];
+        deed.do === "reload" || deed.do === "stop"
+          ? jobs.map(({ identity }) => identity)
+          : "identity" in deed
+            ? [deed.identity]
+            : [];
       for (const identity of told)
         disturbances.set(identity, [...(disturbances.get(identity) ?? []), drill.world.clock.now()]);
       if (deed.do === "reload") jobs = deed.jobs;
@@ -254,12 +258,13 @@ function unexpected({ fatals }: Drill): string[] {
 }
 
 describe("R4: random life", () => {
-  const figures = { steps: 0, starts: 0, seconds: 0 };
+  const figures = { steps: 0, starts: 0, farewells: 0, seconds: 0 };
   test.each(["calm", "rough", "wild"].map((name, i) => [name, i] as const))("%s: no violation", async (_name, mood) => {
     for (const seed of SEEDS.filter((it) => it % MOODS.length === mood)) {
       const { drill, wrong } = await live(seed);
       figures.steps += drill.faults.steps.length;
       figures.starts += drill.world.host.executions.length;
+      figures.farewells += drill.farewells;
       figures.seconds += SECONDS;
       expect({ seed, wrong }).toEqual({ seed, wrong: [] });
     }
@@ -273,9 +278,9 @@ describe("R4: random life", () => {
   });
 
   afterAll(() => {
-    const { steps, starts, seconds } = figures;
+    const { steps, starts, farewells, seconds } = figures;
     process.stdout.write(
-      `R4: ${SEEDS.length} seeds, ${Math.round(seconds / 3600)} h of life, ${steps} steps, ${starts} starts\n`,
+      `R4: ${SEEDS.length} seeds, ${Math.round(seconds / 3600)} h of life, ${steps} steps, ${starts} starts, ${farewells} farewells\n`,
     );
   });
 });

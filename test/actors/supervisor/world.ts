@@ -23,7 +23,11 @@ import { documentKey } from "../../../src/persist/keys.js";
 import { acquireMemoryLock, type LockTerm } from "../../../src/persist/lock.js";
 import { MemoryDisk } from "../../../src/persist/memory/disk.js";
 import { openMemoryStore } from "../../../src/persist/memory/store.js";
+import type { StateStore } from "../../../src/persist/store.js";
 import { requireOk } from "../../support/results.js";
+
+/** Turns of the loop that a daemon needs to end in order, and more. */
+const STOP_TURNS = 200;
 
 /** A second after midnight: periods of that midnight lie before everything that is defined from here on. */
 export const START = Date.parse("2026-03-01T00:00:01Z");
@@ -83,6 +87,7 @@ export class World {
   fatal: KronError | null = null;
   #process: {
     readonly supervisor: Supervisor;
+    readonly store: StateStore;
     readonly term: LockTerm;
     readonly launcher: SimulatedLauncher;
     readonly dispatcher: SimulatedDispatcher;
@@ -131,9 +136,10 @@ export class World {
       newId: () => `attempt-${++this.#ids}`,
       onEvent: (event) => this.events.push(event),
     };
-    const supervisor = createSupervisor(this.#options.between?.(ports) ?? ports);
+    const seen = this.#options.between?.(ports) ?? ports;
+    const supervisor = createSupervisor(seen);
     this.fatal = null;
-    this.#process = Object.assign(life, { supervisor, term, launcher, dispatcher });
+    this.#process = Object.assign(life, { supervisor, store: seen.store, term, launcher, dispatcher });
     void supervisor.failed.then((error) => {
       if (life.isAlive) this.fatal = error;
     });
@@ -153,6 +159,24 @@ export class World {
     this.#process.dispatcher.die();
     this.#process.term.release();
     this.#process = null;
+  }
+
+  /** It ends in order, and what runs goes on. What does not end without time passing is killed. */
+  async stop(): Promise<void> {
+    const process = this.#process;
+    if (process === null) return;
+    let isEnded = false;
+    const ended = process.supervisor
+      .stop({ graceful: false })
+      .then(() => process.store.close())
+      .catch(() => undefined)
+      .finally(() => {
+        isEnded = true;
+      });
+    for (let turn = 0; turn < STOP_TURNS && !isEnded; turn++) {
+      await Promise.race([ended, new Promise((resolve) => setImmediate(resolve))]);
+    }
+    this.kill();
   }
 
   /** The launcher process alone dies, and is replaced. */

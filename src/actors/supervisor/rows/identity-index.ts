@@ -102,6 +102,18 @@ export class IdentityIndex {
     return decoder.decode(this.#arena.subarray(start, start + (this.#lengths[handle] as number)));
   }
 
+  byteLengthOf(handle: TimelineHandle): number {
+    return this.#lengths[handle] as number;
+  }
+
+  /** Its bytes, from this place of `target` on; the place behind them. */
+  copyTo(handle: TimelineHandle, target: Uint8Array, at: number): number {
+    const start = this.#starts[handle] as number;
+    const length = this.#lengths[handle] as number;
+    target.set(this.#arena.subarray(start, start + length), at);
+    return at + length;
+  }
+
   matches(handle: TimelineHandle, test: NameTest): boolean {
     const start = this.#starts[handle] as number;
     return test.matches(this.#arena, start, start + (this.#lengths[handle] as number));

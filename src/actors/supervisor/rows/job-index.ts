@@ -48,6 +48,10 @@ export class JobIndex {
     return this.#lengths[handle] as number;
   }
 
+  glanceOf(handle: TimelineHandle): PackedGlance {
+    return { second: this.secondOf(handle), marks: this.marksOf(handle), lengths: this.lengthsOf(handle) };
+  }
+
   set(handle: TimelineHandle, glance: PackedGlance): void {
     this.#put(handle, glance);
     this.touch();

@@ -14,6 +14,7 @@ const FIRST_CAPACITY = 16;
 const REMOVED = 1;
 const MUST_RETURN = 2;
 const UNTOLD = 4;
+const HEARS_STARTS = 8;
 
 export class JobRows {
   readonly names = new IdentityIndex();
@@ -138,6 +139,16 @@ export class JobRows {
 
   setUntold(handle: TimelineHandle, isUntold: boolean): void {
     this.#setFlag(handle, UNTOLD, isUntold);
+  }
+
+  /** S44: each start tells it which boot of the machine it is. */
+  setHearsStarts(handle: TimelineHandle, hearsStarts: boolean): void {
+    this.#setFlag(handle, HEARS_STARTS, hearsStarts);
+  }
+
+  /** Although it rests: the next start is to tell it something, or look at what nobody has looked at. */
+  isToldAtStart(handle: TimelineHandle): boolean {
+    return ((this.#flags[handle] as number) & HEARS_STARTS) !== 0 || this.index.marksOf(handle) === 0;
   }
 
   #setFlag(handle: TimelineHandle, flag: number, isSet: boolean): void {

@@ -77,6 +77,11 @@ export class Schedule {
     this.#clockReturn.cancel();
   }
 
+  /** Whether nobody has moved the clock since jobs were told of it (S6). */
+  knowsTheTime(): boolean {
+    return this.#waker.peek().jumpMs === null;
+  }
+
   get #isOpen(): boolean {
     return isScheduling(this.#phase.snapshot);
   }

@@ -24,6 +24,7 @@ import { MachineBoot } from "./machine-boot.js";
 import { planHere } from "./plan-here.js";
 import { recoverUnusable } from "./recovery.js";
 import { Survey, type Wanted } from "./survey.js";
+import { takeLeft } from "./take-left.js";
 import type { WantedJobs } from "./wanted-jobs.js";
 
 const NOTHING_KNOWN: LastVersion = { definition: null, text: null, isIntact: true, isInForce: false, definedAt: null };
@@ -34,6 +35,8 @@ export class Boot {
   readonly #jobs: JobSet;
   readonly #schedule: Schedule;
   readonly #settings: Settings;
+  #isClockBehind = false;
+
   constructor(ports: SupervisorPorts, core: SupervisorCore, jobs: JobSet, schedule: Schedule, settings: Settings) {
     this.#ports = ports;
     this.#core = core;
@@ -42,15 +45,19 @@ export class Boot {
     this.#settings = settings;
   }
 
+  /** The clock shows less than what is on record: some jobs may be ahead of it. */
+  get isClockBehind(): boolean {
+    return this.#isClockBehind;
+  }
+
   /** Rejects with the KronError that refuses the start. */
   async run(wanted: Wanted, now: EpochMs, onReady: () => void): Promise<void> {
     const survey = new Survey(this.#jobs.rows, wanted, (handle) => this.#schedule.placeResting(handle));
     if (wanted !== "as-stored") this.#reserve(wanted.size);
-    await (this.#ports.plan ?? planHere)(this.#ports.store, {
-      now,
-      onCount: (documents) => this.#reserve(documents),
-      onPage: (page) => survey.take(page),
-    });
+    const toSurvey = { now, onCount: (documents: number) => this.#reserve(documents) };
+    if (!(await takeLeft(this.#ports.store, survey, toSurvey))) {
+      await (this.#ports.plan ?? planHere)(this.#ports.store, { ...toSurvey, onPage: (page) => survey.take(page) });
+    }
     await this.#mustBeReadable(survey, (identity) => wanted === "as-stored" || isEndpoint(identity));
     this.#announceCorrupt(
       await recoverUnusable(survey, { ports: this.#ports, wanted, now, settings: this.#settings }),
@@ -78,6 +85,7 @@ export class Boot {
   #compareClock(lastSignAt: EpochMs | null, now: EpochMs): void {
     this.#core.lost.starting(lastSignAt, now);
     if (lastSignAt === null || lastSignAt - now <= CLOCK_JUMP_MS) return;
+    this.#isClockBehind = true;
     const fields = { jump_ms: now - lastSignAt, last_sign_of_life: formatSecond(lastSignAt) };
     this.#core.emit({ at: now, event: "clock_jump", component: "scheduler", level: "warn", fields });
   }

@@ -74,6 +74,17 @@ export class Survey {
     this.toTell.push(handle);
   }
 
+  /** Wanted jobs that were on no page so far. */
+  async unseen(): Promise<readonly string[]> {
+    if (this.#wanted === "as-stored") return [];
+    const unseen: string[] = [];
+    for (let index = 0; index < this.#wanted.size; index++) {
+      if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfLoop();
+      if (this.#seen[index] !== 1) unseen.push(this.#wanted.identityAt(index));
+    }
+    return unseen;
+  }
+
   /** When every page was taken: wanted jobs of which nothing is on record, in the order of their keys in the store. */
   async newcomers(): Promise<Uint32Array> {
     const wanted = this.#wanted;
