@@ -23,7 +23,7 @@ export interface VerbSpec {
 }
 
 /** Gives an exit code: one of `EXIT`, but where a command passes on that of a job. */
-type Run = (args: ParsedArgs, io: CliIo) => Promise<number>;
+export type Run = (args: ParsedArgs, io: CliIo) => Promise<number>;
 
 /** One verb of a program. */
 export interface Command extends CommandSpec {

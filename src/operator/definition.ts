@@ -28,10 +28,16 @@ export interface KronDefinition {
 /** A definition needs something to run; here it is the Job, which is none of its business. */
 const STAND_IN_COMMAND: readonly string[] = ["kubernetes-job"];
 
-/** Where a spec cannot be read: what was claimed by the one before has to end somehow. */
-export const STAND_IN: Pick<KronDefinition, "compiled" | "policy"> = standIn();
+type StandIn = Pick<KronDefinition, "compiled" | "policy">;
+let known: StandIn | null = null;
 
-function standIn(): Pick<KronDefinition, "compiled" | "policy"> {
+/** Where a spec cannot be read: what was claimed by the one before has to end somehow. Made when it is first asked for. */
+export function standIn(): StandIn {
+  known ??= madeStandIn();
+  return known;
+}
+
+function madeStandIn(): StandIn {
   const read = readJobDefinition({ identity: "stand-in", schedule: "0 0 1 1 *", command: STAND_IN_COMMAND });
   if (!read.ok) throw new Error("invariant broken: the stand-in cannot be read");
   return { compiled: compileRule(read.value), policy: read.value.policy };

@@ -20,8 +20,8 @@ export const START_CHECK_LIMITS = {
   jobs: 100_000,
 } as const;
 
-/** Jobs read before everything else has its turn. */
-const PER_TURN = 16;
+/** Jobs that are only counted before everything else has its turn. */
+const COUNTED_PER_TURN = 1_024;
 
 interface StartCheckPorts {
   readonly clock: Clock;
@@ -56,9 +56,10 @@ export class StartCheck {
     for (const identity of supervisor.identities()) {
       if (round !== this.#round || !mayStart()) return;
       seen += 1;
-      if (seen > START_CHECK_LIMITS.jobs) tally.unlooked += 1;
+      const isCounted = seen > START_CHECK_LIMITS.jobs;
+      if (isCounted) tally.unlooked += 1;
       else await this.#look(identity, check, tally);
-      if (seen % PER_TURN === 0) await turnOfLoop();
+      if (!isCounted || seen % COUNTED_PER_TURN === 0) await turnOfLoop();
     }
     if (round === this.#round && mayStart()) this.#sum(tally);
   }

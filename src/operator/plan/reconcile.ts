@@ -11,7 +11,7 @@ import type { StateDocument } from "../../core/state/document.js";
 import { standingOf } from "../../core/state/document.js";
 import type { EpochMs } from "../../core/time/instant.js";
 import { type Activation, liveNominalAt, nextWakeAt } from "../../machines/activation.js";
-import { type KronDefinition, problemText, readKronJob, STAND_IN } from "../definition.js";
+import { type KronDefinition, problemText, readKronJob, standIn } from "../definition.js";
 import { mergePatch } from "../merge-patch.js";
 import { carriedAt, documentOf, firstSeen, instantOf, isOnRecord, wantedPause } from "../status.js";
 import { type Standing, withConditions } from "./conditions.js";
@@ -60,10 +60,10 @@ export function reconcile(observed: Observed, memory: Memory, now: EpochMs): Pla
 function tendWithoutRule(sketch: Sketch, { Pause: _, ...document }: StateDocument): void {
   const { pause } = sketch.before;
   sketch.remember({ activation: null });
-  sketch.begin(document, STAND_IN);
+  sketch.begin(document, standIn());
   sketch.isUntold = true;
   tellOfRuns(sketch);
-  record(sketch, STAND_IN, document);
+  record(sketch, standIn(), document);
   if (pause !== undefined) sketch.status = { ...sketch.status, pause };
   tend(sketch);
 }

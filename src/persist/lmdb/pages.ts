@@ -32,8 +32,8 @@ import {
 
 const KNOWN_ARCHITECTURES = ["x64", "arm64", "ppc64", "riscv64", "loong64"];
 const MAX_DEPTH = 32;
-/** Pages between two breaths of the event loop: a few milliseconds. */
-const PAGES_PER_TURN = 256;
+/** Pages between two breaths of the event loop: a millisecond or two. */
+const PAGES_PER_TURN = 128;
 
 class Damage extends Error {}
 
@@ -126,6 +126,7 @@ class PageCheck {
   }
 
   async run(): Promise<PagesFound> {
+    await nextTurn();
     await this.#tree(FREE_PAGES, this.#meta.free, TREE_FLAGS.free, compareNumbers);
     await this.#tree(DATABASES, this.#meta.main, TREE_FLAGS.main, compareBytes);
     for (const { name, tree } of this.#named.splice(0)) {

@@ -12,7 +12,7 @@ export const KROND: Program = {
   summary: "krond: the daemon that runs jobs, at most once a period, and its controls.",
   version: ENGINE_VERSION,
   commands: [
-    lazily(START, async () => (await import("./start.js")).run),
+    lazily(START, async () => (await import("./load-start.js")).loadStart()),
     lazily(STATUS, async () => (await import("./control.js")).status),
     lazily(RELOAD, async () => (await import("./control.js")).reload),
     lazily(STOP, async () => (await import("./control.js")).stop),
