@@ -1,6 +1,7 @@
 /**
- * P4: from the start of the process to its line `ready`, measured by whoever started it: with an empty state directory, and
- * with the one that the first start has left. Memory at that moment, and how late the event loop was until then.
+ * P4: from the start of the process to its line `ready`, measured by whoever started it: with an empty state directory, with
+ * the one that an orderly end has left, and with the one that is left by `kill -9`. Memory at that moment, and how late the
+ * event loop was until then.
  */
 
 import { spawnSync } from "node:child_process";
@@ -33,8 +34,8 @@ const ENABLED_ONE_IN = 20;
 const WRITERS = { jsonl: jsonLines, yaml };
 const CRON_LIMIT_MS = 600_000;
 
-async function bootOnce(config, directory, index, root) {
-  const probe = join(directory, `loop-${index}.json`);
+async function bootOnce(config, directory, root, isKilled = false) {
+  const probe = join(directory, "loop.json");
   const krond = new Krond({ config, state: join(directory, "state"), probe, root });
   try {
     await krond.ready(BOOT_LIMIT_MS);
@@ -42,7 +43,7 @@ async function bootOnce(config, directory, index, root) {
     const { p99, max } = await krond.loopDelay();
     return { readyMs: krond.readyMs, cpuMs, loopP99: p99, loopMax: max, ...memory };
   } finally {
-    await krond.stop();
+    await krond.stop(isKilled ? "SIGKILL" : "SIGTERM");
   }
 }
 
@@ -54,21 +55,24 @@ function isEnough(rounds, { isQuick }) {
 
 /** `root`: another version of Kron, beside which nothing else is measured. */
 async function measureKrond(directory, config, context, root) {
-  const [first, again] = [[], []];
+  const [first, again, crashed] = [[], [], []];
   const raw = { loading: [], restart: [] };
   const place = join(directory, root === undefined ? "krond" : "against");
   while (!isEnough(first, context)) {
     rmSync(place, { recursive: true, force: true });
     mkdirSync(place);
-    first.push(await bootOnce(config, place, 0, root));
+    first.push(await bootOnce(config, place, root));
     if (root === undefined && config.endsWith(".jsonl"))
       raw.loading.push(rawOnce(["load", config, join(place, "raw.mdb")]));
   }
   while (!isEnough(again, context)) {
-    again.push(await bootOnce(config, place, again.length + 1, root));
+    again.push(await bootOnce(config, place, root));
     if (root === undefined) raw.restart.push(rawOnce(["read", join(place, "state")]));
   }
-  return { first, again, raw };
+  // The one that is killed first was started after an orderly end.
+  await bootOnce(config, place, root, true);
+  while (!isEnough(crashed, context)) crashed.push(await bootOnce(config, place, root, true));
+  return { first, again, crashed, raw };
 }
 
 /** A process with nothing of ours in it, from its start to its end. */
@@ -106,18 +110,20 @@ function nonEmpty(values) {
   return values.length === 0 ? null : values;
 }
 
-function bootRows(count, form, { first, again, raw, cron, before }, { cronName, against }) {
+function bootRows(count, form, { first, again, crashed, raw, cron, before }, { cronName, against }) {
   const jobs = `${form}, ${thousands(count)} jobs`;
   const debian = { name: cronName, rounds: cron };
   const loading = { name: "JSON.parse and lmdb alone, same lines", rounds: raw.loading };
   const reading = { name: "lmdb and JSON.parse alone, same store", rounds: raw.restart };
   const other = (rounds) => (before === null ? [] : [{ name: previousName(against), rounds }]);
-  const [otherFirst, otherAgain] = [other(before?.first), other(before?.again)];
+  const [otherFirst, otherAgain, otherCrashed] = [before?.first, before?.again, before?.crashed].map(other);
   return [
     ...startRows(`first start, ${jobs}`, first, [...(form === "jsonl" ? [loading] : []), debian, ...otherFirst]),
     ...startRows(`restart, ${jobs}`, again, [reading, debian, ...otherAgain]),
+    ...startRows(`start after kill -9, ${jobs}`, crashed, [reading, ...otherCrashed]),
     ...resourceRows(`first start, ${jobs}`, first, [debian, ...otherFirst]),
     ...resourceRows(`restart, ${jobs}`, again, [debian, ...otherAgain]),
+    ...loopRows(`start after kill -9, ${jobs}`, crashed),
   ];
 }
 

@@ -128,10 +128,10 @@ export class Krond {
     );
   }
 
-  async stop() {
+  async stop(signal = "SIGTERM") {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const overdue = setTimeout(() => this.#child.kill("SIGKILL"), STOP_LIMIT_MS);
-    this.#child.kill("SIGTERM");
+    this.#child.kill(signal);
     await this.#ended;
     clearTimeout(overdue);
   }

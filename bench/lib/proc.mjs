@@ -66,7 +66,15 @@ function fineCpuMs(pid) {
     const threads = readdirSync(folder).map((thread) => readFileSync(`${folder}/${thread}/schedstat`, "utf8"));
     return threads.reduce((sum, text) => sum + Number(text.split(" ")[0]) / 1e6, 0);
   } catch {
-    // A kernel without it counts in ticks.
+    return ticksOf(pid);
+  }
+}
+
+/** A kernel without `schedstat` counts in ticks; a process that is gone by now counts for nothing. */
+function ticksOf(pid) {
+  try {
     return cpuMsOf(pid);
+  } catch {
+    return 0;
   }
 }

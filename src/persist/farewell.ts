@@ -38,10 +38,10 @@ export interface Farewell {
   readonly from: number;
 }
 
-/** Throws what the system says. */
+/** `ctime`, which nobody can set: a file that was put back has its old `mtime`. Throws what the system says. */
 export function sealOf(dataFile: string, storeId: string, generation: number): Seal {
-  const { ino, size, mtimeNs } = fs.lstatSync(dataFile, { bigint: true });
-  return { storeId, generation, inode: String(ino), bytes: String(size), changedAtNs: String(mtimeNs) };
+  const { ino, size, ctimeNs } = fs.lstatSync(dataFile, { bigint: true });
+  return { storeId, generation, inode: String(ino), bytes: String(size), changedAtNs: String(ctimeNs) };
 }
 
 /** null: there is none that belongs to this data file as it lies there. Whatever is wrong with one is no matter. */
@@ -76,9 +76,15 @@ export async function farewellWords(directory: string, farewell: Farewell): Prom
   }
 }
 
-/** One that cannot be removed belongs to a store that is another one by now. */
+/** With what is left of one that was never finished. One that cannot be removed belongs to a store that is another by now. */
 export function forgetFarewell(directory: string): void {
-  removeQuietly(path.join(directory, FAREWELL_FILE));
+  const file = path.join(directory, FAREWELL_FILE);
+  removeQuietly(file);
+  removeQuietly(unfinished(file));
+}
+
+function unfinished(file: string): string {
+  return `${file}.new`;
 }
 
 function removeQuietly(file: string): void {
@@ -96,7 +102,7 @@ export async function writeFarewell(
   words: readonly Uint8Array[],
 ): Promise<void> {
   const file = path.join(directory, FAREWELL_FILE);
-  const temporary = `${file}.new`;
+  const temporary = unfinished(file);
   try {
     const seal = sealOfStore();
     const wordBytes = words.reduce((sum, { byteLength }) => sum + byteLength, 0);

@@ -1,7 +1,9 @@
 /** One endpoint, for people; or as the file that would make it what it is. */
 import { plainLines, plainText } from "../../core/base/plain-text.js";
 import { KRON } from "../../core/governor/author.js";
+import { FOR_GOOD_AT } from "../../core/period/policy.js";
 import { formatDuration } from "../../core/time/duration.js";
+import { formatInstant } from "../../core/time/instant.js";
 import { formatDistance, plural } from "../format.js";
 import { type Paint, renderPairs } from "../style.js";
 import { FIELD_NAMES } from "./fields.js";
@@ -101,7 +103,8 @@ function statusText({ status, pausedUntil, pauseReason, pausedBy }: Endpoint): s
   if (status === "held") return "held by its job, which is paused or archived";
   if (status === "active") return status;
   if (pausedBy === KRON) return `paused by kron until it is resumed: ${plainText(pauseReason ?? "")}`;
-  return `paused until ${pausedUntil}${pauseReason ? ` (${plainText(pauseReason)})` : ""}${byText(pausedBy)}`;
+  const until = pausedUntil === formatInstant(FOR_GOOD_AT) ? "it is resumed" : pausedUntil;
+  return `paused until ${until}${pauseReason ? ` (${plainText(pauseReason)})` : ""}${byText(pausedBy)}`;
 }
 
 function optional(name: string, value: string): readonly Pair[] {

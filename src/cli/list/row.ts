@@ -15,6 +15,7 @@ export function publishedRow(status: JobStatus): object {
     ...(status.unserved === undefined ? {} : { unserved: status.unserved }),
     paused_until: status.pausedUntil,
     pause_reason: status.pauseReason,
+    paused_by: status.pausedBy,
     next_period_id: status.nextPeriodId,
     next_chosen_time: status.nextChosenTime,
     next_source: status.nextSource,

@@ -217,7 +217,11 @@ export const DELETE_JOB = tenantOperation({
 });
 
 function hasEndpoints(): OperationError {
-  return new OperationError("refused", "the job has endpoints", "delete them first, or set force");
+  return new OperationError(
+    "refused",
+    "the job has endpoints",
+    "delete them first, or ask for it with force (--force): they go with it",
+  );
 }
 
 function inJobTurn<T>(ports: Acting, tenant: string, id: string, act: () => Promise<T>): Promise<T> {

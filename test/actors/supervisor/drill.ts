@@ -63,6 +63,8 @@ export class Drill {
   downSeconds = 1;
   /** Daemons that have left something for the next. */
   farewells = 0;
+  /** What was left is thrown away: the next one reads everything. */
+  forgetsFarewells = false;
   /** What ended a daemon, or refused its start. */
   readonly fatals: KronError[] = [];
   /** Steps that had been taken when something fatal happened: no process may be made or released after it. */
@@ -172,6 +174,7 @@ export class Drill {
     this.faults.gates.clear();
     if (world.disk.farewell !== null) this.farewells += 1;
     this.violations.push(...(await farewellViolations(world.disk, world.clock.now())));
+    if (this.forgetsFarewells) world.disk.farewell = null;
   }
 
   #ask(deed: Deed): void {

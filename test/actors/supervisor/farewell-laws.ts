@@ -86,7 +86,7 @@ function isTold(disk: MemoryDisk, { identity, standing }: PlannedRow, { liveAt }
     if (kind === "gap" && last !== undefined) return Date.parse(last);
     return kind === "period" && reason === "before_definition" ? at : [];
   });
-  return standing === "STEP" && liveAt !== null && told.some((at) => at < liveAt);
+  return standing === "STEP" && told.some((at) => at < (liveAt ?? Number.POSITIVE_INFINITY));
 }
 
 function timeless({ standing, contentHash, glance }: Kept): string {

@@ -121,8 +121,11 @@ function copyRow(rows: JobRows, handle: TimelineHandle, page: PlannedPage, index
   const { second, marks, lengths } = rows.index.glanceOf(handle);
   page.wakeAt[index] = rows.wakeAt(handle) ?? Number.NaN;
   page.liveAt[index] = rows.liveAt(handle) ?? Number.NaN;
-  page.contentHash.set([high, low], 2 * index);
-  page.glances.set([second, marks, lengths], 3 * index);
+  page.contentHash[2 * index] = high;
+  page.contentHash[2 * index + 1] = low;
+  page.glances[3 * index] = second;
+  page.glances[3 * index + 1] = marks;
+  page.glances[3 * index + 2] = lengths;
   page.standing[index] = rows.isToldAtStart(handle) ? STANDING.STEP : STANDING.QUIET;
   const end = rows.names.copyTo(handle, page.identityBytes, from);
   page.identityEnds[index] = end;

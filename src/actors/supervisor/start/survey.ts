@@ -52,6 +52,11 @@ export class Survey {
     this.#seen = new Uint8Array(wanted === "as-stored" ? 0 : wanted.size);
   }
 
+  /** Of a configuration; where what is on record is wanted, nobody counts. */
+  get wantedCount(): number {
+    return this.#wanted === "as-stored" ? 0 : this.#wanted.size;
+  }
+
   async take(page: PlannedPage): Promise<void> {
     const problems = new Map(page.problems.map((problem) => [problem.index, problem]));
     let from = 0;

@@ -10,11 +10,14 @@ import { documentKey } from "../../../persist/keys.js";
 import type { StateReader, StateStore } from "../../../persist/store.js";
 import { storedJob } from "../../../persist/stored-job.js";
 import { PageBuilder } from "../../pool/page-builder.js";
+import { turnOfLoop } from "../../turns.js";
 import { readFarewell } from "./farewell.js";
 import type { Survey } from "./survey.js";
 
-/** Read for one page. */
+/** Read for one page, before everything else has its turn. */
 const READ_TOGETHER = 256;
+/** Times as many as are known: then it is quicker to read all that is on record than to look for each that is wanted. */
+const MOST_WANTED = 2;
 
 /** False: nothing was left that counts, and nothing was taken. `onCount` as in `PlanOptions`. */
 export async function takeLeft(
@@ -25,7 +28,9 @@ export async function takeLeft(
   const words = store.farewell?.take() ?? null;
   const left = words === null ? null : readFarewell(words, now);
   if (left === null) return false;
-  onCount(left.page.count + left.inMotion.length);
+  const known = left.page.count + left.inMotion.length;
+  if (survey.wantedCount > MOST_WANTED * known) return false;
+  onCount(known);
   await survey.take(left.page);
   const rules = { now, isChecked: store.isChecked, isCurrent: await areDefinitionsKnown(store) };
   await takeRead(left.inMotion, store, survey, rules);
@@ -43,6 +48,7 @@ async function takeRead(
     const page = new PageBuilder(READ_TOGETHER);
     for (const identity of identities.slice(from, from + READ_TOGETHER)) await addRead(identity, store, page, rules);
     await survey.take(page.page());
+    await turnOfLoop();
   }
 }
 
