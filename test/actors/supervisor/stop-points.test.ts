@@ -49,7 +49,7 @@ describe("an orderly end at every second", () => {
           farewells += told.farewells;
           expect({ stopAt, downSeconds, outcome }).toMatchObject({ outcome: { wrong: [] } });
           if (IN_TURN.includes(name)) continue;
-        const read = await come(await trial(name, { stopAt, downSeconds, isRead: true }));
+          const read = await come(await trial(name, { stopAt, downSeconds, isRead: true }));
           expect({ stopAt, downSeconds, outcome }).toEqual({ stopAt, downSeconds, outcome: read });
         }
       }
