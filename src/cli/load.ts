@@ -7,8 +7,8 @@ import { type Configuration, loadConfiguration } from "../actors/pool/load/confi
 import { LIMITS } from "../core/base/limits.js";
 import { crontabFormOf, crontabOwnerOf } from "../core/config/crontab/report.js";
 import { formatProblem } from "../core/config/format-problem.js";
+import { configFormatOf } from "../core/config/formats.js";
 import type { LocatedJob } from "../core/config/located.js";
-import { configFormatOf } from "../core/config/readers.js";
 import { formatOfText } from "../core/config/text-format.js";
 import { editDistance } from "../core/job/suggest.js";
 import { zoneOf } from "../core/time/zone.js";
@@ -17,7 +17,6 @@ import type { ParsedArgs } from "./args.js";
 import { CliError, EXIT, usageError } from "./exit.js";
 import { plural } from "./format.js";
 import type { CliIo } from "./io.js";
-import { withKronJobs } from "./kube/kron-job-file.js";
 import { findKronJob, noteMissingUids } from "./kube/kron-job-names.js";
 import { hasColour } from "./style.js";
 import { readTextFile } from "./text-file.js";
@@ -132,6 +131,8 @@ export async function loadSources(
   args: ParsedArgs,
   io: CliIo,
 ): Promise<Configuration> {
+  // Reads YAML by itself; who only asks where the configuration is need not wait for it.
+  const { withKronJobs } = await import("./kube/kron-job-file.js");
   const configuration = await loadConfiguration(await withKronJobs(sources));
   await refuseFindings(configuration.findings, sources, args, io);
   await noteMissingUids(configuration.jobs, io);

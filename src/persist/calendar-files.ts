@@ -1,9 +1,9 @@
 /** Opens the files of dates that a YAML file names, by the rules of configuration files, and reads their days. */
 import type { FileHandle } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { calendarsBlock } from "../core/config/calendar/block.js";
 import type { CalendarFiles } from "../core/config/calendar/definition.js";
 import { readIcs } from "../core/config/calendar/ics.js";
-import { calendarFilesNamed } from "../core/config/calendar/named-files.js";
 import { LineIndex } from "../core/config/located.js";
 import type { IntRange } from "../core/decision/rule.js";
 import type { ConfigFiles, ConfigSource } from "./config-files.js";
@@ -27,7 +27,10 @@ export async function readCalendarFiles(
   seen: SeenCalendar = () => undefined,
 ): Promise<CalendarFiles> {
   const read = new Map<string, readonly IntRange[] | null>();
-  for (const written of calendarFilesNamed(text)) {
+  const block = calendarsBlock(text);
+  if (block === null) return read;
+  const { calendarFilesNamed } = await import("../core/config/calendar/named-files.js");
+  for (const written of calendarFilesNamed(block)) {
     const calendar = calendarSource(source, written);
     const use = async ({ handle }: { readonly handle: FileHandle }): Promise<readonly IntRange[] | null> => {
       const bytes = await handle.readFile();

@@ -11,8 +11,8 @@ import type { ErrorCode } from "../core/base/errors/registry.js";
 import { LIMITS } from "../core/base/limits.js";
 import type { Problem } from "../core/base/problem.js";
 import type { CrontabRules } from "../core/config/crontab/crontab.js";
+import { type ConfigFormat, configFileLimit, configFormatOf } from "../core/config/formats.js";
 import type { ConfigReading, LocatedProblem } from "../core/config/located.js";
-import { type ConfigFormat, configFileLimit, configFormatOf } from "../core/config/readers.js";
 import { formatSize } from "../core/job/size.js";
 
 export interface ConfigSource {

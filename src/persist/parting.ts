@@ -28,9 +28,11 @@ export class Parting implements FarewellPort {
     this.#words = words;
   }
 
-  /** What was said of jobs is not true any more. */
+  /** What was said of jobs, by anybody, is not true any more. */
   heed({ documents = [], definitions = [], removed }: Batch): void {
     const isOfJobs = documents.length > 0 || definitions.length > 0 || (removed?.definitions ?? []).length > 0;
-    if (isOfJobs) this.#words = null;
+    if (!isOfJobs) return;
+    this.#words = null;
+    this.#left = null;
   }
 }

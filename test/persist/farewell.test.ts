@@ -126,10 +126,21 @@ describe("a farewell", () => {
     const term = must(acquireDirectoryLock(directory));
     const store = must(await openLmdbStore(term));
     store.farewell?.leave(term, WORDS);
-    await store.inRange({ from: "00", to: null }).commit(term, { documents: [{ key: job, text: "{}" }] });
+    const view = store.inRange({ from: "00", to: null });
+    expect([view.farewell, store.inRange({ from: "00", to: "80" }).farewell]).toEqual([undefined, undefined]);
+    await view.commit(term, { documents: [{ key: job, text: "{}" }] });
     await store.close();
     term.release();
     expect(fs.existsSync(path.join(directory, FAREWELL))).toBe(false);
+  });
+
+  test("that was left is not handed out any more once a document has changed", async () => {
+    const { directory } = await left();
+    const late = await opened(directory, async (store, commit) => {
+      await commit({ documents: [{ key: job, text: "{}" }] });
+      return store.farewell?.take() ?? null;
+    });
+    expect(late).toBe(null);
   });
 
   test("a released term says none", async () => {

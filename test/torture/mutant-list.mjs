@@ -694,14 +694,14 @@ export const MUTANTS = [
   {
     name: "S29: what a daemon was doing when it ended is forgotten",
     file: "src/actors/supervisor/start/take-left.ts",
-    search: "  await takeRead(left.inMotion, store, survey, rules);\n",
+    search: "  await takeRead(unsaid, store, survey, rules);\n",
     replace: "",
     tests: FAREWELL_TESTS,
   },
   {
     name: "S16: a job that comes back is taken for a new one",
     file: "src/actors/supervisor/start/take-left.ts",
-    search: "  await takeRead(await survey.unseen(), store, survey, rules);\n",
+    search: "  await takeRead(unseen, store, survey, rules);\n",
     replace: "",
     tests: FAREWELL_TESTS,
     quick: true,
@@ -715,9 +715,9 @@ export const MUTANTS = [
   },
   {
     name: "S44: a job is not told of the boot of the machine",
-    file: "src/actors/supervisor/rows/job-entry.ts",
-    search: "this.#rows.setHearsStarts(this.handle, compiled.isReboot);",
-    replace: "",
+    file: "src/core/restart/glance.ts",
+    search: "return compiled.isReboot || retry !== undefined ||",
+    replace: "return retry !== undefined ||",
     tests: FAREWELL_TESTS,
   },
   {
@@ -741,5 +741,19 @@ export const MUTANTS = [
     replace: "const isBelieved = isIts;",
     tests: ["test/persist/farewell.test.ts"],
     quick: true,
+  },
+  {
+    name: "S51: a last instant that passes while nobody is there is not put on record",
+    file: "src/core/restart/glance.ts",
+    search: "(stopAt !== null && pausedUntilAt !== FOR_GOOD_AT);",
+    replace: "false;",
+    tests: FAREWELL_TESTS,
+  },
+  {
+    name: "S43: a retry that is given up while nobody is there is not told",
+    file: "src/core/restart/glance.ts",
+    search: "return compiled.isReboot || retry !== undefined ||",
+    replace: "return compiled.isReboot ||",
+    tests: FAREWELL_TESTS,
   },
 ];

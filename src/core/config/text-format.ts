@@ -1,5 +1,5 @@
 /** What a text is that has no name to tell it: standard input, and files that people call as they like. */
-import type { ConfigFormat } from "./readers.js";
+import type { ConfigFormat } from "./formats.js";
 
 /** The first lines that say something decide; what looks like nothing is read as YAML, which has the most to say. */
 const LINES_LOOKED_AT = 200;

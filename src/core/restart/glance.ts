@@ -9,7 +9,7 @@ import type { JobDefinition, Policy } from "../job/definition.js";
 import { isInStatuses } from "../job/status-reader.js";
 import { isGoverned } from "../period/governed.js";
 import type { CronOccasion, Occasion } from "../period/occasion.js";
-import { isPaused, type JobStanding } from "../period/policy.js";
+import { FOR_GOOD_AT, isPaused, type JobStanding } from "../period/policy.js";
 import { type HistoryEntry, OUTCOMES, type Outcome, type StateDocument, standingOf } from "../state/document.js";
 import { isFailing, type RunResult, resultOf } from "../state/ending.js";
 import { endingOf, isRun, type RunTimes, timesOf } from "../state/past-runs.js";
@@ -37,6 +37,11 @@ export interface Glance extends Past {
   readonly nextAt: EpochMs | null;
   /** Whether the clock alone makes it another one when it has passed. */
   readonly isLoose: boolean;
+  /**
+   * Whether a start has to look at it whatever it waits for: it is told of boots (S44), has a last instant (S51) or a retry
+   * (S43), which may be over long before it is due, or a pause that is over and still on record (S17).
+   */
+  readonly asksStarts: boolean;
 }
 
 export interface GlanceRule {
@@ -54,16 +59,17 @@ export type IsExpected = (status: number) => boolean;
 
 export function glanceOf(rule: GlanceRule, document: StateDocument, isExpected: IsExpected, now: EpochMs): Glance {
   const isRunning = document.ActiveExecution !== null;
-  const { LastOutcome: outcome, History, Pause } = document;
+  const { LastOutcome: outcome, History, Pause, Retry } = document;
   const { stopAt = null } = rule;
   // Nearly every job, at every step: a look at its period is enough.
-  const isPlain = rule.live !== null && !rule.isSuspended && Pause === undefined && stopAt === null;
+  const isFree = Pause === undefined && Retry === undefined && stopAt === null;
+  const isPlain = rule.live !== null && !rule.isSuspended && isFree;
   const planned = isPlain ? plainGlance(rule.live) : plannedGlance(rule, standingOf(document), now);
   const hasStartFailure = document.StartFailure !== undefined;
   return wholeGlance(planned, pastOf(History, isExpected), { isRunning, outcome, hasStartFailure });
 }
 
-type PlannedGlance = Pick<Glance, "isSuspended" | "pausedUntilAt" | "nextAt" | "isLoose">;
+type PlannedGlance = Pick<Glance, "isSuspended" | "pausedUntilAt" | "nextAt" | "isLoose" | "asksStarts">;
 type StandingGlance = Pick<Glance, "isRunning" | "outcome" | "hasStartFailure">;
 
 /** Field by field: a million of them are made at a start, and spreading objects would take longer than all the rest of it. */
@@ -73,6 +79,7 @@ export function wholeGlance(planned: PlannedGlance, past: Past, standing: Standi
     pausedUntilAt: planned.pausedUntilAt,
     nextAt: planned.nextAt,
     isLoose: planned.isLoose,
+    asksStarts: planned.asksStarts,
     result: past.result,
     failures: past.failures,
     durationMs: past.durationMs,
@@ -85,16 +92,21 @@ export function wholeGlance(planned: PlannedGlance, past: Past, standing: Standi
 
 /** Of a period that nothing holds. */
 function plainGlance(live: CronOccasion | null): PlannedGlance {
-  return { isSuspended: false, pausedUntilAt: null, nextAt: shownAt(live), isLoose: false };
+  return { isSuspended: false, pausedUntilAt: null, nextAt: shownAt(live), isLoose: false, asksStarts: false };
 }
 
 /** The part of a glance that the clock has a say in. */
 export function plannedGlance(rule: GlanceRule, standing: JobStanding, now: EpochMs): PlannedGlance {
   const { isSuspended } = rule;
-  if (isPaused(standing, now))
-    return { isSuspended, pausedUntilAt: standing.pausedUntilAt, nextAt: null, isLoose: true };
+  const isHeld = isPaused(standing, now);
+  const asksStarts = mayEndUnseen(rule, standing) || (standing.pausedUntilAt !== null && !isHeld);
+  if (isHeld) return { isSuspended, pausedUntilAt: standing.pausedUntilAt, nextAt: null, isLoose: true, asksStarts };
   const { occasion, isLoose } = nextShown(rule, standing, now);
-  return { isSuspended, pausedUntilAt: null, nextAt: shownAt(occasion), isLoose };
+  return { isSuspended, pausedUntilAt: null, nextAt: shownAt(occasion), isLoose, asksStarts };
+}
+
+function mayEndUnseen({ compiled, stopAt = null }: GlanceRule, { pausedUntilAt, retry }: JobStanding): boolean {
+  return compiled.isReboot || retry !== undefined || (stopAt !== null && pausedUntilAt !== FOR_GOOD_AT);
 }
 
 interface NextShown {
@@ -169,7 +181,15 @@ export interface PackedGlance {
 }
 
 /** In `marks`; where none of them is set, nobody has looked at the job yet. */
-export const MARK = { seen: 1, suspended: 2, paused: 4, running: 8, loose: 16, failing: 32 } as const;
+export const MARK = {
+  seen: 1,
+  suspended: 2,
+  paused: 4,
+  running: 8,
+  loose: 16,
+  failing: 32,
+  asksStarts: 4_096,
+} as const;
 const OUTCOME_SHIFT = 6;
 const OUTCOME_BITS = 7;
 const RESULT_SHIFT = 9;
@@ -189,6 +209,7 @@ export function packGlance(glance: Glance): PackedGlance {
     (pausedUntilAt === null ? 0 : MARK.paused) |
     (isRunning ? MARK.running : 0) |
     (isLoose ? MARK.loose : 0) |
+    (glance.asksStarts ? MARK.asksStarts : 0) |
     (isFailing(glance) ? MARK.failing : 0) |
     ((outcome === "" ? 0 : OUTCOMES.indexOf(outcome) + 1) << OUTCOME_SHIFT) |
     ((result === null ? 0 : RESULTS.indexOf(result) + 1) << RESULT_SHIFT) |

@@ -220,7 +220,7 @@ function hasEndpoints(): OperationError {
   return new OperationError(
     "refused",
     "the job has endpoints",
-    "delete them first, or ask for it with force (--force): they go with it",
+    "delete them first, or say force (--force): they go with it",
   );
 }
 

@@ -26,11 +26,14 @@ export function toDefinition(entry: Entry<Buffer>): StoredVersion {
 /** The checksum is what the binding calls the version: a double in front of the value. */
 const SUM_BYTES = 8;
 
-/** What documents and definitions are as bytes of the data file. Nothing is asked of anything else. */
-export function isJobIntact(database: string, key: Buffer, value: Buffer): boolean {
-  if (database !== IN_FILE.documents && database !== IN_FILE.definitions) return true;
+/** Of documents and definitions as they lie in the data file. */
+export const ARE_INTACT = {
+  [IN_FILE.documents]: (key: Buffer, value: Buffer) =>
+    isSummed(seedOfDocument(key.toString("latin1") as DocumentKey), value),
+  [IN_FILE.definitions]: (key: Buffer, value: Buffer) => isSummed(seedOfKey(key), value),
+};
+
+function isSummed(seed: number, value: Buffer): boolean {
   if (value.length < SUM_BYTES) return false;
-  const isDocument = database === IN_FILE.documents;
-  const seed = isDocument ? seedOfDocument(key.toString("latin1") as DocumentKey) : seedOfKey(key);
   return value.readDoubleLE(0) === checksumOfBytes(seed, value.subarray(SUM_BYTES));
 }

@@ -37,22 +37,22 @@ const PAGES_PER_TURN = 128;
 
 class Damage extends Error {}
 
-/** Whether a value is the one that was written under its key, as far as it says so itself. */
-type ValueTest = (database: string, key: Buffer, value: Buffer) => boolean;
+/** Whether a value is the one that was written under its key, as far as it says so itself: for databases by their names. */
+type ValueTests = Readonly<Record<string, (key: Buffer, value: Buffer) => boolean>>;
 
 /** The databases there may be, as they are called in the data file, and the flags that they must have. */
 interface DatabaseKinds {
   readonly names: readonly string[];
   readonly flags: number;
   /** null: nothing is asked of values. */
-  readonly isIntact: ValueTest | null;
+  readonly isIntact: ValueTests | null;
 }
 
 interface PageOptions {
   /** Those of the databases. */
   readonly flags?: number;
-  /** Asked of every value. */
-  readonly isIntact?: ValueTest;
+  /** Asked of the values of these. */
+  readonly isIntact?: ValueTests;
 }
 
 interface PagesFound {
@@ -200,9 +200,8 @@ class PageCheck {
 
   /** What was found once is enough. */
   #test(name: string, page: Buffer, node: number, value: Buffer): void {
-    const { isIntact } = this.#databases;
-    if (isIntact === null || !this.#areIntact) return;
-    this.#areIntact = isIntact(name, keyOf(page, node), value);
+    const isIntact = this.#databases.isIntact?.[name];
+    if (isIntact !== undefined && this.#areIntact) this.#areIntact = isIntact(keyOf(page, node), value);
   }
 
   /** A value on pages of its own; a shorter value may have been written to the pages of a longer one. */
@@ -213,7 +212,7 @@ class PageCheck {
     claim(HEADER_BYTES + bytes <= count * this.#meta.pageSize, () => `${name}, page ${at} is too short`);
     for (let page = at + 1; page < at + count; page += 1) this.#use(page, `${name}, overflow page ${page}`);
     found.overflowPages += count;
-    if (name !== FREE_PAGES && this.#databases.isIntact === null) return first;
+    if (name !== FREE_PAGES && this.#databases.isIntact?.[name] === undefined) return first;
     const value = Buffer.alloc(bytes);
     fs.readSync(this.#descriptor, value, 0, bytes, at * this.#meta.pageSize + HEADER_BYTES);
     return value;

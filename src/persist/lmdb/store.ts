@@ -28,13 +28,14 @@ function writingTo({ databases, directory }: Opening, left: Buffer | null): Writ
 
 /** The store of one host. `openLmdbStore` makes it; nothing else may. */
 export class LmdbStore extends LmdbReader implements StateStore {
-  readonly farewell: FarewellPort;
+  /** Of the whole store: a view knows a part of its jobs. */
+  readonly farewell?: FarewellPort;
   readonly #writing: Writing;
 
   constructor(opening: Opening, left: Buffer | null, range?: KeyRange, writing = writingTo(opening, left)) {
     super(opening, range);
     this.#writing = writing;
-    this.farewell = writing.parting;
+    if (range === undefined) this.farewell = writing.parting;
   }
 
   override inRange(range: KeyRange): StateStore {

@@ -96,13 +96,13 @@ class MemoryStore implements StateStore {
   readonly isChecked = false;
   readonly source = null;
   readonly range: KeyRange;
-  readonly farewell: FarewellPort;
+  readonly farewell?: FarewellPort;
   readonly #opening: Opening;
 
   constructor(opening: Opening, range: KeyRange = ALL_KEYS) {
     this.storeId = opening.disk.storeId;
     this.range = range;
-    this.farewell = opening.parting;
+    if (range === ALL_KEYS) this.farewell = opening.parting;
     this.#opening = opening;
   }
 

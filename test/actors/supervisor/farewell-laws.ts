@@ -7,15 +7,12 @@ import { contentAt, glanceAt, identityAt, instantAt, standingAt } from "../../..
 import { MARK } from "../../../src/core/restart/glance.js";
 import { type PlannedRow, planJob } from "../../../src/core/restart/resting.js";
 import { type EpochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/core/time/instant.js";
-import { documentKey } from "../../../src/persist/keys.js";
 import { acquireMemoryLock } from "../../../src/persist/lock.js";
 import type { MemoryDisk } from "../../../src/persist/memory/disk.js";
 import { openMemoryStore } from "../../../src/persist/memory/store.js";
 import { requireOk } from "../../support/results.js";
 
 const LATER_MS = [0, SECOND_MS, 20 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS, 50 * HOUR_MS];
-
-const NO_PAUSE = /"Pause":\{"Until":"([^"]+)","Reason":"drill","Since":"\1"/;
 
 type Kept = Omit<PlannedRow, "trouble" | "identity">;
 
@@ -34,9 +31,9 @@ async function violationsAt(disk: MemoryDisk, farewell: Buffer, now: EpochMs): P
   if (left === null) return ["what was left cannot be read"];
   const read = await rowsOf(disk, now);
   const violations: string[] = [];
-  const { page, inMotion } = left;
+  const { page, unsaid } = left;
   let from = 0;
-  const told = new Set(inMotion);
+  const told = new Set(unsaid);
   for (let index = 0; index < page.count; index++) {
     const identity = identityAt(page, from, page.identityEnds[index] as number);
     from = page.identityEnds[index] as number;
@@ -76,11 +73,9 @@ function isAsGood(kept: Kept, found: Kept): boolean {
 
 /**
  * A start that looks at everything tells again of what was left out before the period that is to come, and, in the second of
- * the definition, of the one that lay before it (S14). It takes a pause of no length back at once, and not when the job is
- * due next.
+ * the definition, of the one that lay before it (S14).
  */
 function isTold(disk: MemoryDisk, { identity, standing }: PlannedRow, { liveAt }: Kept): boolean {
-  if (disk.documents.get(documentKey(identity))?.text.match(NO_PAUSE) != null) return true;
   const told = [...(disk.ledger.get(identity)?.values() ?? [])].flatMap(({ kind, at, text }) => {
     const { last, reason } = JSON.parse(text) as { readonly last?: string; readonly reason?: string };
     if (kind === "gap" && last !== undefined) return Date.parse(last);

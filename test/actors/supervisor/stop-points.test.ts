@@ -2,7 +2,7 @@
  * S29: the daemon ends in order at any second of every script, and is started again. What it leaves for the next one is what
  * reading everything would have found, and a start that goes by it comes to the same as one that reads everything.
  */
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Drill } from "./drill.js";
 import { SCRIPTS } from "./scripts.js";
 
@@ -56,7 +56,8 @@ describe("an orderly end at every second", () => {
     },
   );
 
-  afterAll(() => {
+  test("nearly all of them have left something", () => {
     process.stdout.write(`${stops} orderly ends, ${farewells} farewells\n`);
+    expect(farewells / stops).toBeGreaterThan(0.9);
   });
 });

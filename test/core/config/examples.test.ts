@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { configFormatOf } from "../../../src/core/config/formats.js";
 import { lintWarnings } from "../../../src/core/config/lint/lint.js";
-import { configFormatOf, readConfigText } from "../../../src/core/config/readers.js";
+import { readConfigText } from "../../../src/core/config/readers.js";
 import { compileRule } from "../../../src/core/decision/compile.js";
 import { decide } from "../../../src/core/decision/decide.js";
 import { MINUTE_MS, parseInstant } from "../../../src/core/time/instant.js";

@@ -5,7 +5,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { configFormatOf } from "../../../core/config/readers.js";
+import { configFormatOf } from "../../../core/config/formats.js";
 import { ConfigFiles, type ConfigFinding, type ConfigSource } from "../../../persist/config-files.js";
 import { orHere } from "../or-here.js";
 import type { Planning } from "../plan-all.js";
@@ -88,7 +88,7 @@ function pieceReader(isPooled: boolean, signal: AbortSignal, planning: Planning)
   if (!isPooled || threads === null) {
     const read: PieceReader<JobColumns>["read"] = async (task) => {
       await nextTurn();
-      return packed(readPiece(task, tick));
+      return packed(await readPiece(task, tick));
     };
     return { width: 1, pieceBytes: Math.min(INLINE_PIECE_BYTES, limits.pieceBytes), read };
   }
@@ -97,7 +97,9 @@ function pieceReader(isPooled: boolean, signal: AbortSignal, planning: Planning)
     pieceBytes: limits.pieceBytes,
     read(task) {
       const timeoutMs = limits.batchTimeoutMs + task.bytes.length * MS_PER_BYTE;
-      return orHere(threads.run("readPiece", task, { signal, timeoutMs }), () => packed(readPiece(task, tick)));
+      return orHere(threads.run("readPiece", task, { signal, timeoutMs }), async () =>
+        packed(await readPiece(task, tick)),
+      );
     },
   };
 }

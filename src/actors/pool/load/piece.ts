@@ -14,7 +14,6 @@ import {
   type LocatedJob,
   type LocatedSetting,
 } from "../../../core/config/located.js";
-import { readYamlConfig } from "../../../core/config/yaml/reader.js";
 import type { ConfigFinding } from "../../../persist/config-files.js";
 import { type JobColumns, JobColumnsBuilder } from "./job-columns.js";
 
@@ -74,11 +73,18 @@ interface Searched {
 }
 
 /** `tick` is called now and then, and ends the reading by throwing. */
-export function readPiece({ file, form, bytes }: PieceTask, tick: () => void, searched: Searched = {}): ReadPiece {
+export async function readPiece(
+  { file, form, bytes }: PieceTask,
+  tick: () => void,
+  searched: Searched = {},
+): Promise<ReadPiece> {
   const text = textOf(bytes);
   switch (form.kind) {
-    case "yaml":
+    case "yaml": {
+      // Nearly every start finds its files as it knows them, and need not wait for what reads YAML.
+      const { readYamlConfig } = await import("../../../core/config/yaml/reader.js");
       return wholePiece(readYamlConfig(file, text, { calendarFiles: form.calendarFiles, ...searched }), text, null);
+    }
     case "crontab": {
       const reading = readCrontab(file, text, { ...form.rules, ...searched });
       return wholePiece(reading, text, reading);

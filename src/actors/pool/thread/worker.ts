@@ -28,7 +28,7 @@ export async function readPiece({ task, stop }: Batch<Tasks["readPiece"]["task"]
   ];
   return answered<"readPiece">(
     stop,
-    (tick) => packed(read(task, tick)),
+    async (tick) => packed(await read(task, tick)),
     ({ jobs }) => buffersOfColumns(jobs),
   );
 }

@@ -184,7 +184,6 @@ export class JobEntry {
     const held = { isSuspended, isRemoved: this.isRemoved, stopAt: stop?.at ?? null };
     const rule = { compiled, ...held, deadlineMs, live };
     const { index } = this.#rows;
-    this.#rows.setHearsStarts(this.handle, compiled.isReboot);
     try {
       index.set(this.handle, packGlance(glanceOf(rule, document, expectedBy(definition), now)));
     } catch {

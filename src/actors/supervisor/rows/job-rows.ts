@@ -3,6 +3,7 @@
  * else there is to know of a resting job lies in the store.
  */
 import type { ContentHash } from "../../../core/job/content-hash.js";
+import { MARK } from "../../../core/restart/glance.js";
 import type { EpochMs } from "../../../core/time/instant.js";
 import type { TimelineHandle } from "../../timeline.js";
 import { copied, grownCapacity } from "../../typed-arrays.js";
@@ -14,7 +15,6 @@ const FIRST_CAPACITY = 16;
 const REMOVED = 1;
 const MUST_RETURN = 2;
 const UNTOLD = 4;
-const HEARS_STARTS = 8;
 
 export class JobRows {
   readonly names = new IdentityIndex();
@@ -141,14 +141,11 @@ export class JobRows {
     this.#setFlag(handle, UNTOLD, isUntold);
   }
 
-  /** S44: each start tells it which boot of the machine it is. */
-  setHearsStarts(handle: TimelineHandle, hearsStarts: boolean): void {
-    this.#setFlag(handle, HEARS_STARTS, hearsStarts);
-  }
-
-  /** Although it rests: the next start is to tell it something, or look at what nobody has looked at. */
-  isToldAtStart(handle: TimelineHandle): boolean {
-    return ((this.#flags[handle] as number) & HEARS_STARTS) !== 0 || this.index.marksOf(handle) === 0;
+  /** Although it rests, nothing of it can be relied on: a start has to look at it, or nobody ever has. */
+  asksStarts(handle: TimelineHandle): boolean {
+    const { high, low } = this.contentOf(handle);
+    const marks = this.index.marksOf(handle);
+    return marks === 0 || (marks & MARK.asksStarts) !== 0 || (high === 0 && low === 0);
   }
 
   #setFlag(handle: TimelineHandle, flag: number, isSet: boolean): void {

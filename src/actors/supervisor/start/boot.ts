@@ -7,6 +7,7 @@
 import { KronError } from "../../../core/base/errors/kron-error.js";
 import { isEndpoint } from "../../../core/base/identity.js";
 import type { Settings } from "../../../core/config/settings.js";
+import { contentHashOf } from "../../../core/job/content-hash.js";
 import type { JobDefinition } from "../../../core/job/definition.js";
 import { canonicalDefinitionText } from "../../../core/job/schema.js";
 import { type EpochMs, formatSecond } from "../../../core/time/instant.js";
@@ -161,6 +162,7 @@ export class Boot {
     entry.use(definition, this.#settings);
     entry.isUntold = false;
     const text = canonicalDefinitionText(definition);
+    entry.content = contentHashOf(text);
     const now = this.#ports.clock.now();
     const isSame = last.isInForce && (last.text === text || isEqual(last.definition, text));
     const along = isSame ? {} : { along: { definitions: [versionAfter(last, identity, text, now)] } };

@@ -1,8 +1,8 @@
 /**
  * What a daemon that ends in order tells the next one of its jobs (`StateStore.farewell`): the row of each that rests. As
  * long as nobody has touched the store they rest on, as they would have if it had gone on, and need not be looked at one by
- * one; those that are due by now, or hear of every start, are told as ever. Of jobs that were doing something there is only
- * the name: they are read.
+ * one; those that are due by now are told as ever. Of jobs that were doing something, and of those that every start has to
+ * look at, there is only the name: they are read.
  */
 import { secondAt } from "../../../core/base/coarse.js";
 import { ENGINE_VERSION } from "../../../core/base/version.js";
@@ -20,8 +20,9 @@ const FORM = 1;
 /** In front: how long the header is, which is filled up so that numbers of eight bytes can lie behind it. */
 const LENGTH_BYTES = 8;
 const ALIGNMENT = 8;
-/** With more of them everything may as well be read. */
-const MOST_IN_MOTION = 10_000;
+/** So many may be left to be read, and a share of the others; with more of them everything may as well be. */
+const UNSAID_AT_MOST = 10_000;
+const UNSAID_SHARE = 1 / 8;
 
 interface Header {
   readonly form: number;
@@ -29,14 +30,14 @@ interface Header {
   readonly zones: string;
   readonly at: EpochMs;
   readonly rows: number;
-  readonly inMotion: readonly string[];
+  readonly unsaid: readonly string[];
 }
 
 interface Left {
-  /** Of all jobs that rested, in no order. */
+  /** In no order. */
   readonly page: PlannedPage;
-  /** The others, by name. */
-  readonly inMotion: readonly string[];
+  /** All other jobs that it had. */
+  readonly unsaid: readonly string[];
 }
 
 const STANDING = {
@@ -44,20 +45,20 @@ const STANDING = {
   STEP: STANDINGS.indexOf("STEP" satisfies Standing),
 } as const;
 
-/** null: too much is going on to be told. */
+/** null: there is too much of which nothing could be said. */
 export function farewellOf(jobs: JobSet, at: EpochMs): Uint8Array | null {
-  const inMotion = Array.from(jobs.entries(), ({ identity }) => identity);
-  if (inMotion.length > MOST_IN_MOTION) return null;
-  const resting: TimelineHandle[] = [];
+  const { names } = jobs.rows;
+  const [resting, others]: [TimelineHandle[], TimelineHandle[]] = [[], []];
   let nameBytes = 0;
   for (const handle of jobs.rows.handles()) {
-    if (jobs.awakeAt(handle) !== null) continue;
-    resting.push(handle);
-    nameBytes += jobs.rows.names.byteLengthOf(handle);
+    const isSaid = jobs.awakeAt(handle) === null && !jobs.rows.asksStarts(handle);
+    (isSaid ? resting : others).push(handle);
+    if (isSaid) nameBytes += names.byteLengthOf(handle);
   }
   const rows = resting.length;
+  if (others.length > UNSAID_AT_MOST + rows * UNSAID_SHARE) return null;
   const known = { form: FORM, engine: ENGINE_VERSION, zones: zoneDataVersion() };
-  const header = paddedHeader({ ...known, at, rows, inMotion });
+  const header = paddedHeader({ ...known, at, rows, unsaid: others.map((handle) => names.identityOf(handle)) });
   const words = new Uint8Array(LENGTH_BYTES + header.length + ROW_BYTES * rows + nameBytes);
   new DataView(words.buffer).setUint32(0, header.length);
   words.set(header, LENGTH_BYTES);
@@ -70,9 +71,18 @@ export function farewellOf(jobs: JobSet, at: EpochMs): Uint8Array | null {
 
 /** null: it is of another version, or for another time. `words` begin where a number of eight bytes may. */
 export function readFarewell(words: Uint8Array, now: EpochMs): Left | null {
+  try {
+    return leftIn(words, now);
+  } catch {
+    // Whatever is wrong with it, all there is to know is on record.
+    return null;
+  }
+}
+
+function leftIn(words: Uint8Array, now: EpochMs): Left | null {
   const headerLength = new DataView(words.buffer, words.byteOffset).getUint32(0);
   const text = Buffer.from(words.buffer, words.byteOffset + LENGTH_BYTES, headerLength).toString();
-  const { form, engine, zones, at, rows, inMotion } = JSON.parse(text) as Header;
+  const { form, engine, zones, at, rows, unsaid } = JSON.parse(text) as Header;
   // S6: after the clock went back, every job looks at where it is.
   if (form !== FORM || engine !== ENGINE_VERSION || zones !== zoneDataVersion() || now < at) return null;
   const page = pageIn(words, LENGTH_BYTES + headerLength, rows);
@@ -80,7 +90,7 @@ export function readFarewell(words: Uint8Array, now: EpochMs): Left | null {
     const isDue = (page.wakeAt[index] as number) <= now;
     if (isDue || isPauseOver(page, index, now)) page.standing[index] = STANDING.STEP;
   }
-  return { page, inMotion };
+  return { page, unsaid };
 }
 
 /** S17: what a daemon that goes on notes when the job is due next, a start puts on record at once. */
@@ -126,7 +136,7 @@ function copyRow(rows: JobRows, handle: TimelineHandle, page: PlannedPage, index
   page.glances[3 * index] = second;
   page.glances[3 * index + 1] = marks;
   page.glances[3 * index + 2] = lengths;
-  page.standing[index] = rows.isToldAtStart(handle) ? STANDING.STEP : STANDING.QUIET;
+  page.standing[index] = STANDING.QUIET;
   const end = rows.names.copyTo(handle, page.identityBytes, from);
   page.identityEnds[index] = end;
   return end;

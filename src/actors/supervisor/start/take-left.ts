@@ -1,7 +1,7 @@
 /**
- * A survey of what the daemon before has left: the rows of jobs that rested, as they were. What it has not told of is read:
- * jobs that were in motion, and jobs that are wanted and that it did not have, of which something may be on record all the
- * same, because they were removed once (S16).
+ * A survey of what the daemon before has left: the rows of jobs that rested, as they were. What it has said nothing of is
+ * read: the others that it had, and jobs that are wanted and that it did not have, of which something may be on record all
+ * the same, because they were removed once (S16).
  */
 import { type PlanRules, planJob } from "../../../core/restart/resting.js";
 import type { EpochMs } from "../../../core/time/instant.js";
@@ -28,13 +28,17 @@ export async function takeLeft(
   const words = store.farewell?.take() ?? null;
   const left = words === null ? null : readFarewell(words, now);
   if (left === null) return false;
-  const known = left.page.count + left.inMotion.length;
+  const { page, unsaid } = left;
+  const known = page.count + unsaid.length;
   if (survey.wantedCount > MOST_WANTED * known) return false;
   onCount(known);
-  await survey.take(left.page);
+  await survey.take(page);
   const rules = { now, isChecked: store.isChecked, isCurrent: await areDefinitionsKnown(store) };
-  await takeRead(left.inMotion, store, survey, rules);
-  await takeRead(await survey.unseen(), store, survey, rules);
+  await takeRead(unsaid, store, survey, rules);
+  // What cannot be used is not seen, and is told of once.
+  const read = new Set(unsaid);
+  const unseen = (await survey.unseen()).filter((identity) => !read.has(identity));
+  await takeRead(unseen, store, survey, rules);
   return true;
 }
 

@@ -9,7 +9,6 @@ import type { Run } from "../../command.js";
 const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import("zod/v4/core"),
   () => import("zod"),
-  () => import("yaml"),
   () => import("cron-parser"),
   () => import("temporal-polyfill"),
   () => import("../../../core/job/schema.js"),

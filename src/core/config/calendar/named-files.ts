@@ -8,23 +8,13 @@ import { valueAt } from "../../job/issues.js";
 import { yamlFile } from "../yaml/pieces.js";
 import { YamlValues } from "../yaml/values.js";
 
-/** As they are written, each once. */
-export function calendarFilesNamed(text: string): readonly string[] {
-  const block = calendarsBlock(text);
-  const { frame } = block === null ? { frame: null } : yamlFile(block, Number.POSITIVE_INFINITY);
+/** As they are written, each once; `block` is that of `calendarsBlock`. */
+export function calendarFilesNamed(block: string): readonly string[] {
+  const { frame } = yamlFile(block, Number.POSITIVE_INFINITY);
   if (frame === null || frame.errors.length > 0 || !isMap(frame.root)) return [];
   const calendars = valueAt(new YamlValues().valueOf(frame, frame.root), ["calendars"]);
   if (typeof calendars !== "object" || calendars === null) return [];
   const files = Object.values(calendars).map((calendar) => valueAt(calendar, ["file"]));
   const named = files.filter((file): file is string => typeof file === "string" && file !== "");
   return [...new Set(named)].slice(0, LIMITS.calendars);
-}
-
-/** From the key to the next line that begins with anything but blanks, comments and closing brackets. */
-function calendarsBlock(text: string): string | null {
-  const key = /^\ufeff?calendars[ \t]*:/m.exec(text);
-  if (key === null) return null;
-  const rest = text.slice(key.index);
-  const end = rest.search(/\n[^\s#}\]]/);
-  return end < 0 ? rest : rest.slice(0, end + 1);
 }

@@ -5,8 +5,10 @@ import { readFarewell } from "../../../../src/actors/supervisor/start/farewell.j
 import { ENGINE_VERSION } from "../../../../src/core/base/version.js";
 import { SETTINGS_DEFAULTS } from "../../../../src/core/config/settings.js";
 import type { JobDefinition } from "../../../../src/core/job/definition.js";
+import { readJobDefinition } from "../../../../src/core/job/schema.js";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/core/time/instant.js";
 import { documentKey } from "../../../../src/persist/keys.js";
+import { requireOk } from "../../../support/results.js";
 import { job, World } from "../world.js";
 
 const HOURLY = job("hourly", "0 * * * *", { policy: { deadline: "30m" } });
@@ -132,6 +134,136 @@ describe("a start after a farewell", () => {
   });
 });
 
+const ENDPOINT = requireOk(
+  readJobDefinition(
+    {
+      identity: `endpoint:acme/job_${"a".repeat(16)}/ep_${"a".repeat(16)}`,
+      schedule: "0 12 * * *",
+      http: { url: "https://hooks.test/a" },
+    },
+    undefined,
+    { mayUseReservedPrefix: true },
+  ),
+);
+
+interface Chapter {
+  readonly name: string;
+  readonly world: () => Promise<World>;
+  /** How long nobody is there. */
+  readonly downMs: number;
+  readonly next: (world: World) => Promise<unknown>;
+  /** That it happened. */
+  readonly expected: unknown;
+}
+
+const STOPPING = job("daily", "0 6 * * *", { stop: { at: "2026-03-01T02:00:00Z" } });
+const RETRIED = job("hourly", "0 * * * *", {
+  policy: { deadline: "30m" },
+  retry: { limit: 3, backoff: "20m", max_backoff: "20m" },
+});
+
+async function failedOnce(): Promise<World> {
+  const world = new World({ behaviour: () => ({ runMs: 1_000, exitCode: 1 }) });
+  await world.boot([RETRIED]);
+  await world.pass(HOUR_MS + 5 * MINUTE_MS, 5 * SECOND_MS);
+  await world.supervisor.pause("hourly", world.clock.now() + 10 * HOUR_MS, "test");
+  return world;
+}
+
+async function damaged(identity: string, jobs: readonly JobDefinition[] | "as-stored"): Promise<World> {
+  const world = new World();
+  await world.boot([HOURLY, DAILY]);
+  await world.supervisor.define(ENDPOINT, []);
+  await world.pass(5 * SECOND_MS);
+  world.kill();
+  world.disk.damage(documentKey(identity), "{");
+  await world.boot(jobs);
+  expect(world.told(identity)).toContain("state_recovered");
+  await world.pass(5 * SECOND_MS);
+  return world;
+}
+
+const CHAPTERS: readonly Chapter[] = [
+  {
+    name: "an endpoint that was recovered stays (S32)",
+    world: () => damaged(ENDPOINT.identity, [HOURLY, DAILY]),
+    downMs: MINUTE_MS,
+    next: async (world) => {
+      await world.boot([HOURLY, DAILY]);
+      return [world.supervisor.status().jobs, world.document(ENDPOINT.identity).RemovedAt ?? null];
+    },
+    expected: [3, null],
+  },
+  {
+    name: "a job that was recovered from the store alone runs when it is due (S32)",
+    world: () => damaged("hourly", "as-stored"),
+    downMs: HOUR_MS + MINUTE_MS,
+    next: async (world) => {
+      await world.boot("as-stored");
+      await world.pass(2 * SECOND_MS);
+      return [world.supervisor.status().jobs, world.starts("hourly").length];
+    },
+    expected: [3, 1],
+  },
+  {
+    name: "a last instant that passes meanwhile is put on record, and a later one is not taken up (S51)",
+    world: async () => {
+      const world = new World();
+      await world.boot([STOPPING]);
+      return world;
+    },
+    downMs: 3 * HOUR_MS,
+    next: async (world) => {
+      await world.boot([STOPPING]);
+      await world.supervisor.reload(
+        [job("daily", "0 6 * * *", { stop: { at: "2027-03-01T02:00:00Z" } })],
+        SETTINGS_DEFAULTS,
+        [],
+      );
+      await world.pass(4 * HOUR_MS, MINUTE_MS);
+      return [world.told("daily").includes("paused"), world.starts("daily")];
+    },
+    expected: [true, []],
+  },
+  {
+    name: "a retry that is given up while its job is held is told at once (S43)",
+    world: failedOnce,
+    downMs: 3 * HOUR_MS,
+    next: async (world) => {
+      await world.boot([RETRIED]);
+      return [world.told("hourly").includes("retry_dropped"), world.document("hourly").Retry ?? null];
+    },
+    expected: [true, null],
+  },
+  {
+    name: "a pause of no length is taken back (S17)",
+    world: async () => {
+      const world = new World();
+      await world.boot([DAILY]);
+      await world.supervisor.pause("daily", world.clock.now(), "test");
+      return world;
+    },
+    downMs: MINUTE_MS,
+    next: async (world) => {
+      await world.boot([DAILY]);
+      return world.document("daily").Pause ?? null;
+    },
+    expected: null,
+  },
+];
+
+describe("what every start has to look at comes to the same, whether all is read or not", () => {
+  const cases = CHAPTERS.flatMap((chapter) => [true, false].map((isRead) => ({ ...chapter, isRead })));
+  test.each(cases)("$name; all is read: $isRead", async ({ world: begun, downMs, next, expected, isRead }) => {
+    const world = await begun();
+    await world.stop();
+    expect(world.disk.farewell).not.toBe(null);
+    if (isRead) world.disk.farewell = null;
+    world.clock.advance(downMs);
+    expect(await next(world)).toEqual(expected);
+  });
+});
+
 describe("no farewell is said", () => {
   test("by a daemon that was killed, and what it was left itself is used up", async () => {
     const world = await ended([HOURLY]);
@@ -191,6 +323,11 @@ describe("a farewell counts", () => {
     const zones = replaced(words, `"zones":"2`, `"zones":"1`);
     expect([words, other, zones].map((it) => readFarewell(it, now) !== null)).toEqual([true, false, false]);
     expect(readFarewell(words, now - 1)).toBe(null);
+  });
+
+  test("only if it can be read: whatever else it is, it is none", () => {
+    const words = ["", "x", "\0\0\0\0\0\0\0\0", "\0\0\0\x02\0\0\0\0{}"];
+    expect(words.map((it) => readFarewell(Buffer.from(it), 0))).toEqual(words.map(() => null));
   });
 
   test("after the clock went back since, everything is read", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../../src/core/base/limits.js";
+import { calendarsBlock } from "../../../../src/core/config/calendar/block.js";
 import { calendarFilesNamed } from "../../../../src/core/config/calendar/named-files.js";
 import type { ConfigReading } from "../../../../src/core/config/located.js";
 import { readConfigText } from "../../../../src/core/config/readers.js";
@@ -177,6 +178,7 @@ describe("which files of dates a text names", () => {
     { name: "broken", text: "calendars: [\n", files: [] },
     { name: "values of other kinds", text: "calendars: { a: 1, b: { file: 2 }, c: null }\n", files: [] },
   ])("$name", ({ text, files }) => {
-    expect(calendarFilesNamed(text)).toEqual(files);
+    const block = calendarsBlock(text);
+    expect(block === null ? [] : calendarFilesNamed(block)).toEqual(files);
   });
 });

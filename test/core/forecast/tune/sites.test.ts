@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type ConfigFormat, readConfigText } from "../../../../src/core/config/readers.js";
+import type { ConfigFormat } from "../../../../src/core/config/formats.js";
+import { readConfigText } from "../../../../src/core/config/readers.js";
 import { applyEdits, type JobSite, type JobSites } from "../../../../src/core/forecast/tune/edit/edits.js";
 import { jsonSites, kronSites } from "../../../../src/core/forecast/tune/edit/line-sites.js";
 import { yamlSites } from "../../../../src/core/forecast/tune/edit/yaml-sites.js";
