@@ -17,20 +17,20 @@ describe("a restart", () => {
     const farewell = path.join(here.state, FAREWELL);
     const list = (): string => here.kron("list", "-o", "json").out;
     const first = startKrond(here.config, here.state);
-    await first.ready();
+    expect(await first.ready()).not.toHaveProperty("unread");
     here.kron("run", "t/one", "--wait");
     const before = list();
     expect(await first.kill("SIGTERM")).toBe(0);
     expect([fs.existsSync(farewell), fs.statSync(farewell).mode & 0o777]).toEqual([true, 0o600]);
 
     const second = startKrond(here.config, here.state);
-    await second.ready();
+    expect(await second.ready()).toMatchObject({ jobs: 2, unread: 2 });
     expect([fs.existsSync(farewell), list()]).toEqual([false, before]);
     expect(await second.kill()).toBe("SIGKILL");
     expect(fs.existsSync(farewell)).toBe(false);
 
     const third = startKrond(here.config, here.state);
-    await third.ready();
+    expect(await third.ready()).not.toHaveProperty("unread");
     expect(list()).toBe(before);
     expect(here.kron("run", "t/one", "--wait").status).toBe(0);
   });

@@ -189,6 +189,8 @@ export interface DaemonStatus {
   readonly armed: number;
   readonly nextDueAt: EpochMs | null;
   readonly bootedAt: EpochMs;
+  /** Jobs at rest that the start knew from the daemon before. Absent: it has read them all, or is one of several. */
+  readonly unread?: number;
 }
 
 export interface ChangedJob {

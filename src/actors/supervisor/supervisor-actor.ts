@@ -77,6 +77,7 @@ class SupervisorActor implements Supervisor {
   #aliveFromAt: EpochMs;
   #aliveTimer: Timer | null = null;
   #isStarted = false;
+  #unread: number | null = null;
   /** S6: what is on record may be ahead of the clock, of which every start has to speak. */
   #isClockBehind = false;
   #settleWaiters: (() => void)[] = [];
@@ -127,6 +128,7 @@ class SupervisorActor implements Supervisor {
     }
     this.#isStarted = true;
     this.#isClockBehind ||= boot.isClockBehind;
+    this.#unread = boot.unread;
     // A daemon has doors to open first, and says so itself.
     if (this.#ports.phase === undefined) this.#phase.tell({ type: "READY" });
   }
@@ -277,7 +279,15 @@ class SupervisorActor implements Supervisor {
     let active = 0;
     for (const { activation } of jobs.entries()) active += activation?.attempts.length ?? 0;
     const nextDueAt = jobs.rows.firstWakeAt();
-    return { jobs: jobs.rows.presentCount, active, armed: core.executor.gates.armedCount, nextDueAt, bootedAt };
+    const about = this.#unread === null ? {} : { unread: this.#unread };
+    return {
+      jobs: jobs.rows.presentCount,
+      active,
+      armed: core.executor.gates.armedCount,
+      nextDueAt,
+      bootedAt,
+      ...about,
+    };
   }
 
   ended(identity: string, end: AwayEnd): Promise<EndAnswer> {

@@ -201,9 +201,10 @@ export class Daemon {
     messenger.use(this.#settings);
     messenger.open().catch((error: unknown) => phase.fail(error));
     monitoring.ready();
-    const { jobs } = supervisor.status();
+    const { jobs, unread } = supervisor.status();
     const node = shared === null ? {} : { node: shared.member.node, pools: shared.member.pools };
-    const about = { pid: process.pid, jobs, files: this.#files, state: this.stateDirectory, ...node };
+    const known = unread === undefined ? {} : { unread };
+    const about = { pid: process.pid, jobs, ...known, files: this.#files, state: this.stateDirectory, ...node };
     this.#say("ready", "info", { ...about, ...this.#addresses });
     void this.#settleJobs();
     planners.analyst.open({

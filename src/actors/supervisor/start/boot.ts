@@ -37,6 +37,7 @@ export class Boot {
   readonly #schedule: Schedule;
   readonly #settings: Settings;
   #isClockBehind = false;
+  #unread: number | null = null;
 
   constructor(ports: SupervisorPorts, core: SupervisorCore, jobs: JobSet, schedule: Schedule, settings: Settings) {
     this.#ports = ports;
@@ -51,12 +52,18 @@ export class Boot {
     return this.#isClockBehind;
   }
 
+  /** Jobs that were known from the daemon before; null: all were read. */
+  get unread(): number | null {
+    return this.#unread;
+  }
+
   /** Rejects with the KronError that refuses the start. */
   async run(wanted: Wanted, now: EpochMs, onReady: () => void): Promise<void> {
     const survey = new Survey(this.#jobs.rows, wanted, (handle) => this.#schedule.placeResting(handle));
     if (wanted !== "as-stored") this.#reserve(wanted.size);
     const toSurvey = { now, onCount: (documents: number) => this.#reserve(documents) };
-    if (!(await takeLeft(this.#ports.store, survey, toSurvey))) {
+    this.#unread = await takeLeft(this.#ports.store, survey, toSurvey);
+    if (this.#unread === null) {
       await (this.#ports.plan ?? planHere)(this.#ports.store, { ...toSurvey, onPage: (page) => survey.take(page) });
     }
     await this.#mustBeReadable(survey, (identity) => wanted === "as-stored" || isEndpoint(identity));

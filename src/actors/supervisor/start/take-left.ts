@@ -19,18 +19,21 @@ const READ_TOGETHER = 256;
 /** Times as many as are known: then it is quicker to read all that is on record than to look for each that is wanted. */
 const MOST_WANTED = 2;
 
-/** False: nothing was left that counts, and nothing was taken. `onCount` as in `PlanOptions`. */
+/**
+ * How many jobs were taken without a look at them; null: nothing was left that counts, and nothing was taken. `onCount` as in
+ * `PlanOptions`.
+ */
 export async function takeLeft(
   store: StateStore,
   survey: Survey,
   { now, onCount }: { readonly now: EpochMs; readonly onCount: (jobs: number) => void },
-): Promise<boolean> {
+): Promise<number | null> {
   const words = store.farewell?.take() ?? null;
   const left = words === null ? null : readFarewell(words, now);
-  if (left === null) return false;
+  if (left === null) return null;
   const { page, unsaid } = left;
   const known = page.count + unsaid.length;
-  if (survey.wantedCount > MOST_WANTED * known) return false;
+  if (survey.wantedCount > MOST_WANTED * known) return null;
   onCount(known);
   await survey.take(page);
   const rules = { now, isChecked: store.isChecked, isCurrent: await areDefinitionsKnown(store) };
@@ -39,7 +42,7 @@ export async function takeLeft(
   const read = new Set(unsaid);
   const unseen = (await survey.unseen()).filter((identity) => !read.has(identity));
   await takeRead(unseen, store, survey, rules);
-  return true;
+  return page.count;
 }
 
 async function takeRead(
