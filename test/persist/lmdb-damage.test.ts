@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { BACKENDS } from "../../src/persist/backends.js";
 import { copiesIn } from "../../src/persist/corrupt-copies.js";
 import { documentKey } from "../../src/persist/keys.js";
-import { ARE_INTACT } from "../../src/persist/lmdb/entries.js";
+import { INTACT_TESTS } from "../../src/persist/lmdb/entries.js";
 import { DATA_FILE, DATABASE_NAMES } from "../../src/persist/lmdb/environment.js";
 import { openLmdbStore } from "../../src/persist/lmdb/open.js";
 import { checkPages } from "../../src/persist/lmdb/pages.js";
@@ -323,7 +323,7 @@ describe("the check of the pages", () => {
         })),
         removed: { ledger: some(random(300)).map((identity) => ({ identity, at: random(9), kind: "x" })) },
       });
-      const checked = await checkPages(path.join(directory, DATA_FILE), DATABASE_NAMES, { isIntact: ARE_INTACT });
+      const checked = await checkPages(path.join(directory, DATA_FILE), DATABASE_NAMES, { tests: INTACT_TESTS });
       expect(checked, `round ${round}`).toEqual({ ok: true, value: { areIntact: true } });
     }
     await store.close();

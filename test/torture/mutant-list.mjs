@@ -681,8 +681,7 @@ export const MUTANTS = [
     file: FAREWELL,
     search: "if (isDue || isPauseOver(page, index, now))",
     replace: "if (isPauseOver(page, index, now))",
-    tests: FAREWELL_TESTS,
-    quick: true,
+    tests: ["test/actors/supervisor/stop-points.test.ts"],
   },
   {
     name: "S17: a pause that is over by now is left on record",
@@ -755,5 +754,19 @@ export const MUTANTS = [
     search: "return compiled.isReboot || retry !== undefined ||",
     replace: "return compiled.isReboot ||",
     tests: FAREWELL_TESTS,
+  },
+  {
+    name: "S32: a job that was recovered is read again by every start",
+    file: "src/actors/supervisor/start/boot.ts",
+    search: "    entry.content = contentHashOf(text);\n",
+    replace: "",
+    tests: FAREWELL_TESTS,
+  },
+  {
+    name: "what was left is handed out after a document has changed",
+    file: "src/persist/parting.ts",
+    search: "    this.#words = null;\n    this.#left = null;\n",
+    replace: "    this.#words = null;\n",
+    tests: ["test/persist/farewell.test.ts"],
   },
 ];

@@ -189,7 +189,7 @@ export interface DaemonStatus {
   readonly armed: number;
   readonly nextDueAt: EpochMs | null;
   readonly bootedAt: EpochMs;
-  /** Jobs at rest that the start knew from the daemon before. Absent: it has read them all, or is one of several. */
+  /** Jobs that rest on without a look, by what the daemon before has left. Absent: all were read, or it is one of several. */
   readonly unread?: number;
 }
 

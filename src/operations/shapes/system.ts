@@ -21,6 +21,8 @@ export const STATUS_ANSWER = z.strictObject({
   armed: count,
   nextDueAt: instant.nullable(),
   bootedAt: instant,
+  /** Jobs that the start did not have to look at. Absent: it has read them all, or is one of several. */
+  unread: count.optional(),
   pid: z.int().min(1),
   version: z.string(),
   stateDirectory: z.string(),

@@ -26,8 +26,8 @@ export function toDefinition(entry: Entry<Buffer>): StoredVersion {
 /** The checksum is what the binding calls the version: a double in front of the value. */
 const SUM_BYTES = 8;
 
-/** Of documents and definitions as they lie in the data file. */
-export const ARE_INTACT = {
+/** Whether documents and definitions are as they were written, of their bytes in the data file. */
+export const INTACT_TESTS = {
   [IN_FILE.documents]: (key: Buffer, value: Buffer) =>
     isSummed(seedOfDocument(key.toString("latin1") as DocumentKey), value),
   [IN_FILE.definitions]: (key: Buffer, value: Buffer) => isSummed(seedOfKey(key), value),

@@ -15,7 +15,7 @@ import { heldByOther, type Marker, readMarker, writeMarker } from "../marker.js"
 import { checkPrivateFile } from "../private-files.js";
 import { moveAside, type RecoverableStore } from "../recoverable.js";
 import type { StateReader, StateStore } from "../store.js";
-import { ARE_INTACT } from "./entries.js";
+import { INTACT_TESTS } from "./entries.js";
 import { DATA_FILE, DATABASE_NAMES, type Databases, FORMAT, LOCK_FILE, META, openDatabases } from "./environment.js";
 import { checkIntegrity, damaged, type StoreSummary } from "./integrity.js";
 import { checkPages } from "./pages.js";
@@ -78,7 +78,7 @@ async function checkData(directory: string, isExclusive: boolean): Promise<Resul
   const file = path.join(directory, DATA_FILE);
   const left = isExclusive ? sealedFarewell(directory, file) : null;
   try {
-    const bytes = isExclusive ? checkPages(file, DATABASE_NAMES, left === null ? {} : { isIntact: ARE_INTACT }) : null;
+    const bytes = isExclusive ? checkPages(file, DATABASE_NAMES, left === null ? {} : { tests: INTACT_TESTS }) : null;
     const [pages, found] = await Promise.all([bytes, checkIntegrity(directory)]);
     if (pages !== null && !pages.ok) return err(damaged(directory, pages.error));
     if (!found.ok) return found;

@@ -45,18 +45,18 @@ interface DatabaseKinds {
   readonly names: readonly string[];
   readonly flags: number;
   /** null: nothing is asked of values. */
-  readonly isIntact: ValueTests | null;
+  readonly tests: ValueTests | null;
 }
 
 interface PageOptions {
   /** Those of the databases. */
   readonly flags?: number;
   /** Asked of the values of these. */
-  readonly isIntact?: ValueTests;
+  readonly tests?: ValueTests;
 }
 
 interface PagesFound {
-  /** Whether `isIntact` has held of every value. False as well where nobody could ask. */
+  /** Whether every value that was asked of has passed. False as well where nobody could ask. */
   readonly areIntact: boolean;
 }
 
@@ -134,7 +134,7 @@ class PageCheck {
       await this.#tree(name, tree, this.#databases.flags, compareBytes);
     }
     for (const list of this.#free) this.#freeList(list);
-    return { areIntact: this.#databases.isIntact !== null && this.#areIntact };
+    return { areIntact: this.#databases.tests !== null && this.#areIntact };
   }
 
   async #tree(name: string, tree: Tree, flags: number, compare: Walk["compare"]): Promise<void> {
@@ -200,7 +200,7 @@ class PageCheck {
 
   /** What was found once is enough. */
   #test(name: string, page: Buffer, node: number, value: Buffer): void {
-    const isIntact = this.#databases.isIntact?.[name];
+    const isIntact = this.#databases.tests?.[name];
     if (isIntact !== undefined && this.#areIntact) this.#areIntact = isIntact(keyOf(page, node), value);
   }
 
@@ -212,7 +212,7 @@ class PageCheck {
     claim(HEADER_BYTES + bytes <= count * this.#meta.pageSize, () => `${name}, page ${at} is too short`);
     for (let page = at + 1; page < at + count; page += 1) this.#use(page, `${name}, overflow page ${page}`);
     found.overflowPages += count;
-    if (name !== FREE_PAGES && this.#databases.isIntact?.[name] === undefined) return first;
+    if (name !== FREE_PAGES && this.#databases.tests?.[name] === undefined) return first;
     const value = Buffer.alloc(bytes);
     fs.readSync(this.#descriptor, value, 0, bytes, at * this.#meta.pageSize + HEADER_BYTES);
     return value;
@@ -352,12 +352,12 @@ function isSystemError(error: unknown): boolean {
 export async function checkPages(
   file: string,
   names: readonly string[],
-  { flags = TREE_FLAGS.database, isIntact }: PageOptions = {},
+  { flags = TREE_FLAGS.database, tests }: PageOptions = {},
 ): Promise<Result<PagesFound, string>> {
   if (os.endianness() !== "LE" || !KNOWN_ARCHITECTURES.includes(process.arch)) return ok(UNKNOWN);
   const descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
   try {
-    return ok(await checkFile(descriptor, { names, flags, isIntact: isIntact ?? null }));
+    return ok(await checkFile(descriptor, { names, flags, tests: tests ?? null }));
   } catch (error) {
     // Whatever else was thrown while following damaged numbers is damage too.
     if (isSystemError(error)) throw error;

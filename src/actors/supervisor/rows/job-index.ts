@@ -1,9 +1,9 @@
 /**
  * What lists are searched and sorted by, of every job, in eight bytes each: its standing, what became of it last, whether it
- * runs, how often it failed in a row, and how long its newest run took and how late it began, which share four of them.
- * When it is due next is told by what it waits for (`WakeTimes`). It is kept true by every look at a job, which is where its
- * row learns that; what the clock alone makes untrue can be told by what is here, and is read from its document then
- * (`JobQuestion`). The names lie in the arena of `IdentityIndex`.
+ * runs, whether a start has to look at it, how often it failed in a row, and how long its newest run took and how late it
+ * began, which share four of them. When it is due next is told by what it waits for (`WakeTimes`). It is kept true by every
+ * look at a job, which is where its row learns that; what the clock alone makes untrue can be told by what is here, and is
+ * read from its document then (`JobQuestion`). The names lie in the arena of `IdentityIndex`.
  */
 import type { PackedGlance } from "../../../core/restart/glance.js";
 import type { TimelineHandle } from "../../timeline.js";

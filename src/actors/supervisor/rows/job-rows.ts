@@ -15,6 +15,7 @@ const FIRST_CAPACITY = 16;
 const REMOVED = 1;
 const MUST_RETURN = 2;
 const UNTOLD = 4;
+const NO_CONTENT: ContentHash = { high: 0, low: 0 };
 
 export class JobRows {
   readonly names = new IdentityIndex();
@@ -141,11 +142,10 @@ export class JobRows {
     this.#setFlag(handle, UNTOLD, isUntold);
   }
 
-  /** Although it rests, nothing of it can be relied on: a start has to look at it, or nobody ever has. */
+  /** Although it rests, the next start has to look at it; what nobody has looked at, or has no content, is no better. */
   asksStarts(handle: TimelineHandle): boolean {
-    const { high, low } = this.contentOf(handle);
     const marks = this.index.marksOf(handle);
-    return marks === 0 || (marks & MARK.asksStarts) !== 0 || (high === 0 && low === 0);
+    return marks === 0 || (marks & MARK.asksStarts) !== 0 || this.hasContent(handle, NO_CONTENT);
   }
 
   #setFlag(handle: TimelineHandle, flag: number, isSet: boolean): void {

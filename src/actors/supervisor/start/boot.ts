@@ -52,7 +52,7 @@ export class Boot {
     return this.#isClockBehind;
   }
 
-  /** Jobs that were known from the daemon before; null: all were read. */
+  /** Jobs that rest on by what the daemon before has left; null: all were read. */
   get unread(): number | null {
     return this.#unread;
   }

@@ -16,11 +16,11 @@ import type { JobRows } from "../rows/job-rows.js";
 import type { JobSet } from "../rows/job-set.js";
 
 /** Of how it is laid out. */
-const FORM = 1;
+const FORM = 2;
 /** In front: how long the header is, which is filled up so that numbers of eight bytes can lie behind it. */
 const LENGTH_BYTES = 8;
 const ALIGNMENT = 8;
-/** So many may be left to be read, and a share of the others; with more of them everything may as well be. */
+/** So many may be left to be read, and as many more as are a share of those at rest; beyond, everything may as well be. */
 const UNSAID_AT_MOST = 10_000;
 const UNSAID_SHARE = 1 / 8;
 
@@ -48,17 +48,17 @@ const STANDING = {
 /** null: there is too much of which nothing could be said. */
 export function farewellOf(jobs: JobSet, at: EpochMs): Uint8Array | null {
   const { names } = jobs.rows;
-  const [resting, others]: [TimelineHandle[], TimelineHandle[]] = [[], []];
+  const [resting, unsaid]: [TimelineHandle[], TimelineHandle[]] = [[], []];
   let nameBytes = 0;
   for (const handle of jobs.rows.handles()) {
     const isSaid = jobs.awakeAt(handle) === null && !jobs.rows.asksStarts(handle);
-    (isSaid ? resting : others).push(handle);
+    (isSaid ? resting : unsaid).push(handle);
     if (isSaid) nameBytes += names.byteLengthOf(handle);
   }
   const rows = resting.length;
-  if (others.length > UNSAID_AT_MOST + rows * UNSAID_SHARE) return null;
+  if (unsaid.length > UNSAID_AT_MOST + rows * UNSAID_SHARE) return null;
   const known = { form: FORM, engine: ENGINE_VERSION, zones: zoneDataVersion() };
-  const header = paddedHeader({ ...known, at, rows, unsaid: others.map((handle) => names.identityOf(handle)) });
+  const header = paddedHeader({ ...known, at, rows, unsaid: unsaid.map((handle) => names.identityOf(handle)) });
   const words = new Uint8Array(LENGTH_BYTES + header.length + ROW_BYTES * rows + nameBytes);
   new DataView(words.buffer).setUint32(0, header.length);
   words.set(header, LENGTH_BYTES);

@@ -36,6 +36,7 @@ export class Survey {
   /** Identities of definitions that cannot be read. */
   readonly unreadable: string[] = [];
   readonly #seen: Uint8Array;
+  #resting = 0;
   readonly #rows: JobRows;
   readonly #wanted: Wanted;
   readonly #onResting: (handle: TimelineHandle) => void;
@@ -50,6 +51,11 @@ export class Survey {
     this.#wanted = wanted;
     this.#onResting = onResting;
     this.#seen = new Uint8Array(wanted === "as-stored" ? 0 : wanted.size);
+  }
+
+  /** Jobs that go on resting, and of which nothing was read by the start itself. */
+  get restingCount(): number {
+    return this.#resting;
   }
 
   /** Of a configuration; where what is on record is wanted, nobody counts. */
@@ -143,6 +149,7 @@ export class Survey {
     this.#rows.setLiveAt(handle, instantAt(page.liveAt, index));
     this.#rows.index.set(handle, glanceAt(page, index));
     this.#rows.setWakeAt(handle, instantAt(page.wakeAt, index));
+    this.#resting += 1;
     this.#onResting(handle);
   }
 

@@ -20,7 +20,7 @@ const READ_TOGETHER = 256;
 const MOST_WANTED = 2;
 
 /**
- * How many jobs were taken without a look at them; null: nothing was left that counts, and nothing was taken. `onCount` as in
+ * How many jobs rest on without a look at what is on record of them; null: nothing was left that counts, and nothing was taken. `onCount` as in
  * `PlanOptions`.
  */
 export async function takeLeft(
@@ -36,13 +36,14 @@ export async function takeLeft(
   if (survey.wantedCount > MOST_WANTED * known) return null;
   onCount(known);
   await survey.take(page);
+  const unread = survey.restingCount;
   const rules = { now, isChecked: store.isChecked, isCurrent: await areDefinitionsKnown(store) };
   await takeRead(unsaid, store, survey, rules);
   // What cannot be used is not seen, and is told of once.
   const read = new Set(unsaid);
   const unseen = (await survey.unseen()).filter((identity) => !read.has(identity));
   await takeRead(unseen, store, survey, rules);
-  return page.count;
+  return unread;
 }
 
 async function takeRead(

@@ -1,12 +1,14 @@
 /** S13, S16, S29, S44: a start that goes by what the daemon before has left does what one does that reads everything. */
 import { describe, expect, test } from "vitest";
 import { ALL_JOBS } from "../../../../src/actors/supervisor/rows/job-query.js";
-import { readFarewell } from "../../../../src/actors/supervisor/start/farewell.js";
+import { JobSet } from "../../../../src/actors/supervisor/rows/job-set.js";
+import { farewellOf, readFarewell } from "../../../../src/actors/supervisor/start/farewell.js";
 import { ENGINE_VERSION } from "../../../../src/core/base/version.js";
 import { SETTINGS_DEFAULTS } from "../../../../src/core/config/settings.js";
 import type { JobDefinition } from "../../../../src/core/job/definition.js";
 import { readJobDefinition } from "../../../../src/core/job/schema.js";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/core/time/instant.js";
+import { STATUS_ANSWER } from "../../../../src/operations/shapes/system.js";
 import { documentKey } from "../../../../src/persist/keys.js";
 import { requireOk } from "../../../support/results.js";
 import { job, World } from "../world.js";
@@ -117,6 +119,18 @@ describe("a start after a farewell", () => {
     expect(world.begun.map(({ identity, bootId }) => `${identity} ${bootId}`)).toEqual(["boot boot-1", "boot boot-2"]);
   });
 
+  test("it says how many jobs it did not have to look at", async () => {
+    const world = await ended([HOURLY, DAILY, job("due", "1 0 * * *"), job("gone", "0 9 * * *")]);
+    world.clock.advance(5 * MINUTE_MS);
+    await world.boot([HOURLY, DAILY, job("due", "1 0 * * *")]);
+    expect(world.supervisor.status()).toMatchObject({ jobs: 3, unread: 2 });
+    const told = { ...world.supervisor.status(), pid: 1, version: "1", stateDirectory: "/nowhere" };
+    expect(STATUS_ANSWER.parse(told)).toEqual(told);
+    world.kill();
+    await world.boot([HOURLY, DAILY]);
+    expect(world.supervisor.status()).not.toHaveProperty("unread");
+  });
+
   test("a start from the store alone goes by it too", async () => {
     const world = await ended([HOURLY, DAILY]);
     const read = documentsRead(world);
@@ -154,6 +168,8 @@ interface Chapter {
   readonly next: (world: World) => Promise<unknown>;
   /** That it happened. */
   readonly expected: unknown;
+  /** Of which jobs nothing is said. */
+  readonly unsaid: readonly string[];
 }
 
 const STOPPING = job("daily", "0 6 * * *", { stop: { at: "2026-03-01T02:00:00Z" } });
@@ -193,6 +209,7 @@ const CHAPTERS: readonly Chapter[] = [
       return [world.supervisor.status().jobs, world.document(ENDPOINT.identity).RemovedAt ?? null];
     },
     expected: [3, null],
+    unsaid: [],
   },
   {
     name: "a job that was recovered from the store alone runs when it is due (S32)",
@@ -204,6 +221,7 @@ const CHAPTERS: readonly Chapter[] = [
       return [world.supervisor.status().jobs, world.starts("hourly").length];
     },
     expected: [3, 1],
+    unsaid: [],
   },
   {
     name: "a last instant that passes meanwhile is put on record, and a later one is not taken up (S51)",
@@ -224,6 +242,7 @@ const CHAPTERS: readonly Chapter[] = [
       return [world.told("daily").includes("paused"), world.starts("daily")];
     },
     expected: [true, []],
+    unsaid: ["daily"],
   },
   {
     name: "a retry that is given up while its job is held is told at once (S43)",
@@ -234,6 +253,7 @@ const CHAPTERS: readonly Chapter[] = [
       return [world.told("hourly").includes("retry_dropped"), world.document("hourly").Retry ?? null];
     },
     expected: [true, null],
+    unsaid: ["hourly"],
   },
   {
     name: "a pause of no length is taken back (S17)",
@@ -249,15 +269,16 @@ const CHAPTERS: readonly Chapter[] = [
       return world.document("daily").Pause ?? null;
     },
     expected: null,
+    unsaid: ["daily"],
   },
 ];
 
 describe("what every start has to look at comes to the same, whether all is read or not", () => {
   const cases = CHAPTERS.flatMap((chapter) => [true, false].map((isRead) => ({ ...chapter, isRead })));
-  test.each(cases)("$name; all is read: $isRead", async ({ world: begun, downMs, next, expected, isRead }) => {
+  test.each(cases)("$name; all is read: $isRead", async ({ world: begun, downMs, next, expected, unsaid, isRead }) => {
     const world = await begun();
     await world.stop();
-    expect(world.disk.farewell).not.toBe(null);
+    expect(readFarewell(world.disk.farewell as Buffer, world.clock.now())?.unsaid).toEqual(unsaid);
     if (isRead) world.disk.farewell = null;
     world.clock.advance(downMs);
     expect(await next(world)).toEqual(expected);
@@ -302,6 +323,23 @@ describe("no farewell is said", () => {
     await world.boot([HOURLY]);
     await world.stop();
     expect(world.disk.farewell).toBe(null);
+  });
+});
+
+describe("where much is to be read", () => {
+  /** Jobs that nobody has looked at. */
+  function unseen(count: number): JobSet {
+    const jobs = new JobSet();
+    for (let index = 0; index < count; index++) jobs.rows.add(`job/${index}`);
+    return jobs;
+  }
+
+  test("nothing is said: all of it may as well be", () => {
+    const few = farewellOf(unseen(10_000), 0);
+    expect([few === null ? null : readFarewell(few, 0)?.unsaid.length, farewellOf(unseen(10_001), 0)]).toEqual([
+      10_000,
+      null,
+    ]);
   });
 });
 
