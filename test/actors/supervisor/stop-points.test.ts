@@ -8,7 +8,7 @@ import { SCRIPTS } from "./scripts.js";
 
 const TAIL_SECONDS = 125;
 /** Every second of the scripts in the long form. */
-const STEP_SECONDS = process.env["KRON_TEST_LONG"] === "1" ? 1 : 4;
+const STEP_SECONDS = process.env["KRON_TEST_LONG"] === "1" ? 1 : 8;
 /** What runs goes by the number of the attempt there, and which of two that are due at once comes first is nobody's promise. */
 const IN_TURN = ["periods that can be started now and then"];
 let [stops, farewells] = [0, 0];
