@@ -708,7 +708,7 @@ export const MUTANTS = [
   {
     name: "S6: a farewell is said by a clock that went back",
     file: "src/actors/supervisor/supervisor-actor.ts",
-    search: "if (this.#isClockBehind || !this.#schedule.knowsTheTime()) return;",
+    search: "if (isBehind || !this.#schedule.knowsTheTime()) return;",
     replace: "",
     tests: FAREWELL_TESTS,
   },
@@ -722,8 +722,9 @@ export const MUTANTS = [
   {
     name: "a daemon that has not seen all jobs says what there is",
     file: "src/actors/supervisor/supervisor-actor.ts",
-    search: "if (store.farewell === undefined || !this.#isStarted) return;",
-    replace: "if (store.farewell === undefined) return;",
+    search: "const boot = new Boot(this.#ports, this.#core, this.#jobs, this.#schedule, settings);",
+    replace:
+      "const boot = new Boot(this.#ports, this.#core, this.#jobs, this.#schedule, settings); this.#started = boot;",
     tests: FAREWELL_TESTS,
   },
   {

@@ -76,10 +76,10 @@ class SupervisorActor implements Supervisor {
   /** Where the present span of being alive begins: the clock may go back behind the boot. */
   #aliveFromAt: EpochMs;
   #aliveTimer: Timer | null = null;
-  #isStarted = false;
-  #unread: number | null = null;
-  /** S6: what is on record may be ahead of the clock, of which every start has to speak. */
-  #isClockBehind = false;
+  /** The start that has come to its end; null: none has, and nobody knows all jobs. */
+  #started: Boot | null = null;
+  /** S6. */
+  #hasGoneBack = false;
   #settleWaiters: (() => void)[] = [];
   /** One after another: each one goes by what the one before has left. */
   #lastReload: Promise<unknown> = Promise.resolve();
@@ -126,9 +126,7 @@ class SupervisorActor implements Supervisor {
       if (phaseName(this.#phase.snapshot) === "recovering") this.#leavePhase();
       throw error;
     }
-    this.#isStarted = true;
-    this.#isClockBehind ||= boot.isClockBehind;
-    this.#unread = boot.unread;
+    this.#started = boot;
     // A daemon has doors to open first, and says so itself.
     if (this.#ports.phase === undefined) this.#phase.tell({ type: "READY" });
   }
@@ -279,7 +277,8 @@ class SupervisorActor implements Supervisor {
     let active = 0;
     for (const { activation } of jobs.entries()) active += activation?.attempts.length ?? 0;
     const nextDueAt = jobs.rows.firstWakeAt();
-    const about = this.#unread === null ? {} : { unread: this.#unread };
+    const { unread = null } = this.#started ?? {};
+    const about = unread === null ? {} : { unread };
     return {
       jobs: jobs.rows.presentCount,
       active,
@@ -357,8 +356,10 @@ class SupervisorActor implements Supervisor {
   /** Only who has told all jobs of the present time knows what to say of them. */
   #bidFarewell(): void {
     const { clock, store, term } = this.#ports;
-    if (store.farewell === undefined || !this.#isStarted) return;
-    if (this.#isClockBehind || !this.#schedule.knowsTheTime()) return;
+    if (store.farewell === undefined || this.#started === null) return;
+    // S6: what is on record may be ahead of the clock, of which every start has to speak.
+    const isBehind = this.#started.isClockBehind || this.#hasGoneBack;
+    if (isBehind || !this.#schedule.knowsTheTime()) return;
     const words = farewellOf(this.#jobs, clock.now());
     if (words !== null) store.farewell.leave(term, [words]);
   }
@@ -434,7 +435,7 @@ class SupervisorActor implements Supervisor {
 
   #jumped(now: EpochMs, jumpMs: number): void {
     if (now < this.#aliveFromAt) this.#aliveFromAt = now;
-    if (jumpMs < 0) this.#isClockBehind = true;
+    if (jumpMs < 0) this.#hasGoneBack = true;
     const fields = { jump_ms: jumpMs };
     this.#core.emit({ at: now, event: "clock_jump", component: "scheduler", level: "warn", fields });
   }

@@ -16,7 +16,7 @@ import type { JobRows } from "../rows/job-rows.js";
 import type { JobSet } from "../rows/job-set.js";
 
 /** Of how it is laid out. */
-const FORM = 2;
+const FORM = 1;
 /** In front: how long the header is, which is filled up so that numbers of eight bytes can lie behind it. */
 const LENGTH_BYTES = 8;
 const ALIGNMENT = 8;
@@ -40,10 +40,8 @@ interface Left {
   readonly unsaid: readonly string[];
 }
 
-const STANDING = {
-  QUIET: STANDINGS.indexOf("QUIET" satisfies Standing),
-  STEP: STANDINGS.indexOf("STEP" satisfies Standing),
-} as const;
+const QUIET = STANDINGS.indexOf("QUIET" satisfies Standing);
+const STEP = STANDINGS.indexOf("STEP" satisfies Standing);
 
 /** null: there is too much of which nothing could be said. */
 export function farewellOf(jobs: JobSet, at: EpochMs): Uint8Array | null {
@@ -88,7 +86,7 @@ function leftIn(words: Uint8Array, now: EpochMs): Left | null {
   const page = pageIn(words, LENGTH_BYTES + headerLength, rows);
   for (let index = 0; index < rows; index++) {
     const isDue = (page.wakeAt[index] as number) <= now;
-    if (isDue || isPauseOver(page, index, now)) page.standing[index] = STANDING.STEP;
+    if (isDue || isPauseOver(page, index, now)) page.standing[index] = STEP;
   }
   return { page, unsaid };
 }
@@ -106,9 +104,9 @@ function paddedHeader(header: Header): Uint8Array {
   return padded;
 }
 
-const ROW_BYTES = 41;
+const ROW_BYTES = 40;
 
-/** The columns of so many rows, behind `offset`, and the names behind them. */
+/** The columns of so many rows, the widest numbers first, behind `offset`, and the names behind them. */
 function pageIn({ buffer, byteOffset, byteLength }: Uint8Array, offset: number, rows: number): PlannedPage {
   const at = byteOffset + offset;
   const names = at + ROW_BYTES * rows;
@@ -119,7 +117,8 @@ function pageIn({ buffer, byteOffset, byteLength }: Uint8Array, offset: number, 
     contentHash: new Uint32Array(buffer, at + 16 * rows, 2 * rows),
     glances: new Uint32Array(buffer, at + 24 * rows, 3 * rows),
     identityEnds: new Uint32Array(buffer, at + 36 * rows, rows),
-    standing: new Uint8Array(buffer, at + 40 * rows, rows),
+    // As they were left. What is due by now is found when it is read.
+    standing: new Uint8Array(rows).fill(QUIET),
     identityBytes: new Uint8Array(buffer, names, byteOffset + byteLength - names),
     problems: [],
   };
@@ -136,7 +135,6 @@ function copyRow(rows: JobRows, handle: TimelineHandle, page: PlannedPage, index
   page.glances[3 * index] = second;
   page.glances[3 * index + 1] = marks;
   page.glances[3 * index + 2] = lengths;
-  page.standing[index] = STANDING.QUIET;
   const end = rows.names.copyTo(handle, page.identityBytes, from);
   page.identityEnds[index] = end;
   return end;

@@ -20,8 +20,8 @@ const READ_TOGETHER = 256;
 const MOST_WANTED = 2;
 
 /**
- * How many jobs rest on without a look at what is on record of them; null: nothing was left that counts, and nothing was taken. `onCount` as in
- * `PlanOptions`.
+ * How many jobs rest on without a look at what is on record of them; null: nothing was left that counts, and nothing was
+ * taken. `onCount` as in `PlanOptions`.
  */
 export async function takeLeft(
   store: StateStore,
