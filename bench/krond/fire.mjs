@@ -39,7 +39,7 @@ const DEADLINE_MS = 30_000;
 const ENDS_LIMIT_MS = 10_000;
 const SETTLE_MS = 500;
 
-const GATE = new URL("../../src/actors/launcher/child/gate.ts", import.meta.url).pathname;
+const GATE = new URL("./gate-entry.ts", import.meta.url).pathname;
 
 class TooLate extends Error {}
 
@@ -244,7 +244,7 @@ export async function run({ isQuick, against = null }) {
   const settings = isQuick ? QUICK : FULL;
   return inWorkplace("fire", async (directory) => {
     const programs = nativePrograms(directory);
-    const { GATE_SCRIPT: script } = await import(await bundle(GATE, directory, "gate"));
+    const { gateScript: script } = await import(await bundle(GATE, directory, "gate"));
     const refusal = cronRefusal();
     const cronName = `Debian cron ${refusal === null ? cronVersion() : ""}`.trim();
     const rows = [];
