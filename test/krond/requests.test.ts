@@ -166,12 +166,14 @@ describe("R14: kill -9 of the daemon", () => {
       const krond = startKrond(here.config, here.state, PRIVATE);
       await krond.ready();
       const client = await ControlClient.connect(socketPathIn(here.state));
+      const asked: Promise<unknown>[] = [];
       for (let run = 0; run < runs; run++) {
-        void client?.ask({ op: "run", identity: "t/h" }).catch(() => undefined);
+        asked.push(client?.ask({ op: "run", identity: "t/h" }).catch(() => undefined) ?? Promise.resolve());
         await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4));
       }
-      // Every other time some have been received already.
-      if (round % 2 === 0) await wild.hitsReached(wild.hits.length + 1 + (round % 3));
+      // Every other time some more have been received already, unless all were.
+      const more = wild.hitsReached(wild.hits.length + 1 + (round % 3));
+      if (round % 2 === 0) await Promise.race([more, Promise.all(asked)]);
       await krond.kill("SIGKILL");
     }
     const last = startKrond(here.config, here.state, PRIVATE);

@@ -18,6 +18,7 @@ import { hardOpenFiles } from "./descriptors.js";
 import { findGateShell, type GateWord, gateArgv } from "./gate.js";
 import { GatedProcess, type ProcessEnd } from "./gated-process.js";
 import { LAUNCHER_LIMITS } from "./limits.js";
+import { Lull } from "./lull.js";
 import { discardOutput, type OpenOutput, openOutput, openStdin, rotate } from "./output.js";
 import { OutputCap } from "./output-cap.js";
 import { Pacer } from "./pacer.js";
@@ -28,6 +29,7 @@ export class Gatekeeper {
   readonly #accounts = new Accounts();
   readonly #scanner = new ProcessScanner();
   readonly #pacer = new Pacer();
+  readonly #lull = new Lull();
   readonly #shell = findGateShell();
   readonly #bootId = readBootId();
   readonly #hardFiles = hardOpenFiles();
@@ -199,6 +201,8 @@ export class Gatekeeper {
     }
     attempt.phase = "released";
     attempt.process?.release(latest);
+    this.#lull.released();
+    this.#lull.whenOver(() => attempt.process?.listen());
   }
 
   #abort(id: string): void {
@@ -246,9 +250,15 @@ export class Gatekeeper {
   }
 
   #tidyUp(plan: OutputPlan, cap: OutputCap | null): void {
-    const tidying = (cap?.finish() ?? Promise.resolve()).then(() => this.#rotate(plan));
+    const tidying = this.#calm()
+      .then(() => cap?.finish())
+      .then(() => this.#rotate(plan));
     this.#tidying.add(tidying);
     void tidying.finally(() => this.#tidying.delete(tidying));
+  }
+
+  #calm(): Promise<void> {
+    return new Promise((resolve) => this.#lull.whenOver(resolve));
   }
 
   #rotate(plan: OutputPlan): void {

@@ -12,6 +12,15 @@ export const LAUNCHER_LIMITS = {
   reservedDescriptors: 64,
   /** From spawn to READY: a working directory on a dead network mount must not hold a period for ever. */
   armMs: 30_000,
+  /** From GO to the command's first instruction: what a start takes of a core. */
+  startMs: 0.5,
+  /** However many are released: what can wait is not kept waiting for longer. */
+  lullMs: 1_000,
+  resumedPerTurn: 32,
+  /** A turn in which the daemon says so much to one launcher is one of several: what it says goes out when it is done... */
+  framesOfMany: 16,
+  /** ...or after so long. */
+  heldFramesMs: 100,
   /** Helper programs: `id`, `getent`, `fallocate`. */
   helperMs: 10_000,
   helperOutputBytes: 64 * 1024,

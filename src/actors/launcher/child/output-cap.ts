@@ -157,11 +157,12 @@ function cutAndAppend(file: string, maxBytes: number): void {
 
 /** The form in which a finished run's output stays: at most the cap, and the note. */
 async function finalise(file: string, maxBytes: number): Promise<void> {
+  // Nearly all of them are short: opening each would be most of what is done after a run.
+  if (fs.lstatSync(file).size <= maxBytes + NOTE_BYTES) return;
   const { headBytes, tailBytes } = shareOf(maxBytes);
   const source = await fs.promises.open(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
   try {
     const { size, uid, gid } = await source.stat();
-    if (size <= maxBytes + NOTE_BYTES) return;
     const before = readNote(source.fd, headBytes);
     const dropped = before.dropped + size - headBytes - before.noteBytes - tailBytes;
     const temporary = path.join(path.dirname(file), `.${path.basename(file)}.tmp`);

@@ -14,6 +14,7 @@ import {
   PROTOCOL_VERSION,
   ProtocolError,
 } from "../protocol.js";
+import { Speech } from "./speech.js";
 
 interface LinkOptions {
   /** File that Node runs. */
@@ -35,7 +36,7 @@ export class LauncherLink {
   #child: ChildProcess | null = null;
   #line: Duplex | null = null;
   #state: LinkState = "down";
-  #outgoing = "";
+  readonly #speech = new Speech((text) => this.#write(text));
   #deaths = 0;
   #startedMs = 0;
   #restart: NodeJS.Timeout | null = null;
@@ -66,10 +67,8 @@ export class LauncherLink {
     }
   }
 
-  /** What is said in one turn goes out in one write, at its end: of a thousand releases each write alone would cost as much. */
   send(frame: DaemonFrame): void {
-    if (this.#outgoing === "") setImmediate(() => this.#flush());
-    this.#outgoing += encodeFrame(frame);
+    this.#speech.say(encodeFrame(frame));
   }
 
   /** For a launcher that does not answer any more. */
@@ -100,9 +99,7 @@ export class LauncherLink {
     this.send({ t: "hello", version: PROTOCOL_VERSION, cgroupRoot: this.#options.cgroupRoot });
   }
 
-  #flush(): void {
-    const text = this.#outgoing;
-    this.#outgoing = "";
+  #write(text: string): void {
     if (this.#state === "up" || this.#state === "starting") this.#line?.write(text);
   }
 

@@ -20,14 +20,16 @@ import { isRefusal } from "./gates.js";
 import { armedAt, isOnTime, type Rehearsal, rehearse } from "./rehearsal.js";
 
 /**
- * Claimed and released in one go: what was released first takes the processor from those that come after. More of them would
- * keep the loop, and those that come first, waiting for longer than the disk needs.
+ * Claimed and released in one go: commands that begin take the processors from the commit of those that come after. More of
+ * them would keep those that come first waiting for longer than the others gain.
  */
-const CLAIMS_PER_COMMIT = 1_000;
-/** As many as a thousand jobs that are due together take; where more come all the time, the first of them waits no longer. */
+const CLAIMS_PER_COMMIT = 5_000;
+/** Where a few more come all the time, the first of them waits no longer. */
 const GATHERED_TURNS = 8;
+/** A turn that brings so many is one of several, of jobs that are due together. */
+const MANY_IN_A_TURN = 32;
 
-/** Released before everything else has its turn: the first of them begin while the last are still being told. */
+/** Before everything else has its turn. The launcher gives all of them their GO together. */
 const RELEASED_PER_TURN = 64;
 
 /** A job that has claimed, and hears nothing until that was released. */
@@ -168,9 +170,11 @@ export class Claims {
   /** Jobs that are due together are claimed together: as long as each turn of the loop brings more of them. */
   async #gathered(): Promise<void> {
     let before = 0;
-    for (let turn = 0; turn < GATHERED_TURNS; turn++) {
+    for (let turn = 1; ; turn++) {
       const { length } = this.#waiting;
-      if (length === before || length >= CLAIMS_PER_COMMIT) return;
+      const more = length - before;
+      if (more === 0 || length >= CLAIMS_PER_COMMIT) return;
+      if (turn > GATHERED_TURNS && more < MANY_IN_A_TURN) return;
       before = length;
       await turnOfLoop();
     }

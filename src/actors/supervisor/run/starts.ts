@@ -8,7 +8,7 @@ import { turnOfLoop } from "../../turns.js";
 import type { Desk } from "./desk.js";
 
 /** However much is being started: what can wait is not kept waiting for longer. */
-const WAITS_MS = 500;
+const WAITS_MS = 1_000;
 /** Of what has waited, so much is done before everything else has its turn. */
 const DONE_PER_TURN = 8;
 
