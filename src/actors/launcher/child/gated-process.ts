@@ -84,15 +84,9 @@ export class GatedProcess {
     return gated;
   }
 
-  /** GO. From here on the process decides by itself, and tells; it is heard by whoever listens. */
+  /** GO. From here on the process decides by itself, and tells. */
   release(latestUptimeHundredths: number): void {
     this.#pipe.write(goLine(latestUptimeHundredths));
-    this.#pipe.pause();
-  }
-
-  /** What it says since its release. One that has ended is listened to by itself. */
-  listen(): void {
-    this.#pipe.resume();
   }
 
   /** Only for a process that waits: it never ran and never will. */

@@ -89,6 +89,7 @@ export class Gatekeeper {
       }
       attempt.cap?.stop();
     }
+    this.#lull.end();
     await Promise.all(this.#tidying);
   }
 
@@ -127,9 +128,12 @@ export class Gatekeeper {
     const process = GatedProcess.spawn(
       { argv: [...identity.prefix, ...gate], env, stdin, output: output.stdio },
       {
-        said: (word) => this.#said(attempt, word),
+        said: (word) => this.#hear(attempt, () => this.#said(attempt, word)),
         notCreated: (why) => this.#refuse(attempt, why),
-        ended: (end) => this.#ended(attempt.id, end),
+        ended: (end) => {
+          attempt.cap?.stop();
+          this.#hear(attempt, () => this.#ended(attempt.id, end));
+        },
       },
     );
     // What could not be created has been, or will be, refused by the handler above.
@@ -150,6 +154,12 @@ export class Gatekeeper {
     if (attempt.phase !== "opening") return;
     attempt.refusal = failure("gate-failed", `the process was not ready after ${LAUNCHER_LIMITS.armMs} ms`);
     attempt.process?.close();
+  }
+
+  /** What is said of a run can wait, all of it in its order; of a gate that is being made ready it cannot. */
+  #hear({ phase }: Attempt, act: () => void): void {
+    if (phase === "released" || phase === "running") this.#lull.whenOver(act);
+    else act();
   }
 
   #said(attempt: Attempt, word: GateWord): void {
@@ -202,7 +212,6 @@ export class Gatekeeper {
     attempt.phase = "released";
     attempt.process?.release(latest);
     this.#lull.released();
-    this.#lull.whenOver(() => attempt.process?.listen());
   }
 
   #abort(id: string): void {
@@ -250,15 +259,9 @@ export class Gatekeeper {
   }
 
   #tidyUp(plan: OutputPlan, cap: OutputCap | null): void {
-    const tidying = this.#calm()
-      .then(() => cap?.finish())
-      .then(() => this.#rotate(plan));
+    const tidying = (cap?.finish() ?? Promise.resolve()).then(() => this.#rotate(plan));
     this.#tidying.add(tidying);
     void tidying.finally(() => this.#tidying.delete(tidying));
-  }
-
-  #calm(): Promise<void> {
-    return new Promise((resolve) => this.#lull.whenOver(resolve));
   }
 
   #rotate(plan: OutputPlan): void {

@@ -14,11 +14,12 @@ export const LAUNCHER_LIMITS = {
   armMs: 30_000,
   /** From GO to the command's first instruction: what a start takes of a core. */
   startMs: 0.5,
-  /** However many are released: what can wait is not kept waiting for longer. */
+  /** However many are released: what is heard of them is not put off for longer. */
   lullMs: 1_000,
+  /** Of what was put off, so much is heard before everything else has its turn. */
   resumedPerTurn: 32,
   /** A turn in which the daemon says so much to one launcher is one of several: what it says goes out when it is done... */
-  framesOfMany: 16,
+  framesOfMany: 4,
   /** ...or after so long. */
   heldFramesMs: 100,
   /** Helper programs: `id`, `getent`, `fallocate`. */

@@ -6,8 +6,8 @@
  * file cut and the end written again; bytes that arrive in that instant can be lost or come before the note. When the run
  * ends, the file is rewritten as beginning, note, end.
  *
- * Honest limits: between two looks (20-500 ms) a job can write as much as the disk takes; while no launcher runs, nobody
- * looks; a file with a hole reads as NULs in the middle until its run has ended.
+ * Honest limits: between two looks (20-500 ms; the first comes up to a second later where thousands begin together) a job
+ * can write as much as the disk takes; while no launcher runs, nobody looks; a file with a hole reads as NULs in the middle until its run has ended.
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -163,6 +163,8 @@ async function finalise(file: string, maxBytes: number): Promise<void> {
   const source = await fs.promises.open(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
   try {
     const { size, uid, gid } = await source.stat();
+    // Whoever is left of the run may have cut it meanwhile.
+    if (size <= maxBytes + NOTE_BYTES) return;
     const before = readNote(source.fd, headBytes);
     const dropped = before.dropped + size - headBytes - before.noteBytes - tailBytes;
     const temporary = path.join(path.dirname(file), `.${path.basename(file)}.tmp`);

@@ -36,7 +36,8 @@ export class LauncherLink {
   #child: ChildProcess | null = null;
   #line: Duplex | null = null;
   #state: LinkState = "down";
-  readonly #speech = new Speech((text) => this.#write(text));
+  /** To the launcher that is there: one that is dead takes with it what it was not told. */
+  #speech = new Speech(() => undefined);
   #deaths = 0;
   #startedMs = 0;
   #restart: NodeJS.Timeout | null = null;
@@ -95,12 +96,15 @@ export class LauncherLink {
     const line = child.stdio[3];
     this.#child = child;
     this.#line = isDuplex(line) ? line : null;
+    this.#speech = this.#speechTo(this.#line);
     this.#listen(child, this.#line);
     this.send({ t: "hello", version: PROTOCOL_VERSION, cgroupRoot: this.#options.cgroupRoot });
   }
 
-  #write(text: string): void {
-    if (this.#state === "up" || this.#state === "starting") this.#line?.write(text);
+  #speechTo(line: Duplex | null): Speech {
+    return new Speech((text) => {
+      if (line === this.#line && (this.#state === "up" || this.#state === "starting")) line?.write(text);
+    });
   }
 
   #listen(child: ChildProcess, line: Duplex | null): void {

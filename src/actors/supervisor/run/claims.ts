@@ -26,8 +26,9 @@ import { armedAt, isOnTime, type Rehearsal, rehearse } from "./rehearsal.js";
 const CLAIMS_PER_COMMIT = 5_000;
 /** Where a few more come all the time, the first of them waits no longer. */
 const GATHERED_TURNS = 8;
-/** A turn that brings so many is one of several, of jobs that are due together. */
+/** A turn that brings so many is one of several, of jobs that are due together; the first of them wait no longer than this. */
 const MANY_IN_A_TURN = 32;
+const GATHERED_MS = 100;
 
 /** Before everything else has its turn. The launcher gives all of them their GO together. */
 const RELEASED_PER_TURN = 64;
@@ -169,12 +170,14 @@ export class Claims {
 
   /** Jobs that are due together are claimed together: as long as each turn of the loop brings more of them. */
   async #gathered(): Promise<void> {
+    const { clock } = this.#parts.ports;
+    const untilMs = clock.now() + GATHERED_MS;
     let before = 0;
     for (let turn = 1; ; turn++) {
       const { length } = this.#waiting;
       const more = length - before;
       if (more === 0 || length >= CLAIMS_PER_COMMIT) return;
-      if (turn > GATHERED_TURNS && more < MANY_IN_A_TURN) return;
+      if (turn > GATHERED_TURNS && (more < MANY_IN_A_TURN || clock.now() >= untilMs)) return;
       before = length;
       await turnOfLoop();
     }

@@ -35,7 +35,7 @@ export class Starts {
     if (this.#underWay.size === 0) this.#resume();
   }
 
-  /** When nothing is being started, or after half a second of it. In the order in which they came. */
+  /** When nothing is being started, or after a second of it. In the order in which they came. */
   whenCalm(act: () => void): void {
     this.#waiting.push(act);
     if (this.#underWay.size === 0) this.#resume();

@@ -49,28 +49,47 @@ describe("while what was released is being started", () => {
     expect(isDone).toBe(true);
   });
 
-  test("however many were released, it waits no longer than said", () => {
-    let isDone = false;
-    const lull = releasing(10 * (lullMs / startMs));
-    lull.whenOver(() => {
-      isDone = true;
-    });
-    vi.advanceTimersByTime(lullMs - 1);
-    expect(isDone).toBe(false);
-    vi.advanceTimersByTime(2);
-    expect(isDone).toBe(true);
+  test("however many are released, and for however long, nothing waits longer than said", () => {
+    const sincesMs: number[] = [];
+    const lull = releasing(1);
+    for (let round = 0; round < 40; round++) {
+      const cameMs = performance.now();
+      lull.whenOver(() => sincesMs.push(performance.now() - cameMs));
+      for (let index = 0; index < 2 * (lullMs / startMs); index++) lull.released();
+      vi.advanceTimersByTime(lullMs / 10);
+    }
+    vi.runAllTimers();
+    expect(sincesMs).toHaveLength(40);
+    expect(Math.max(...sincesMs)).toBeLessThanOrEqual(lullMs + 1);
+    expect(Math.max(...sincesMs)).toBeGreaterThan(lullMs / 2);
   });
 
-  test("much of it is done in several turns, and nothing that comes later overtakes it", () => {
+  test("what has waited long enough is done to its end, whatever is released meanwhile; nothing later overtakes it", () => {
     const done: number[] = [];
     const all = Array.from({ length: 3 * resumedPerTurn }, (_, index) => index);
     const lull = releasing(2);
     for (const index of all) lull.whenOver(() => done.push(index));
     vi.advanceTimersByTime(2 * startMs);
     expect(done).toHaveLength(resumedPerTurn);
+    for (let index = 0; index < 100; index++) lull.released();
     lull.whenOver(() => done.push(all.length));
     expect(done).toHaveLength(resumedPerTurn);
+    vi.advanceTimersByTime(10);
+    expect(done).toEqual(all);
     vi.runAllTimers();
     expect(done).toEqual([...all, all.length]);
+  });
+
+  test("a launcher that leaves puts nothing off", () => {
+    const done: string[] = [];
+    const lull = releasing(100);
+    for (const name of ["a", "b"]) lull.whenOver(() => done.push(name));
+    expect(done).toEqual([]);
+    lull.end();
+    expect(done).toEqual(["a", "b"]);
+    lull.released();
+    lull.whenOver(() => done.push("c"));
+    expect(done).toEqual(["a", "b", "c"]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
